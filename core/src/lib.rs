@@ -15,3 +15,4 @@ extern crate alloc;
 pub mod text;
 pub mod resource;
 pub mod diagnostic;
+pub mod ir;
