@@ -100,10 +100,6 @@ impl<'a> Builder<'a> {
         self.last_end
     }
 
-    pub(super) fn has_root(&self) -> bool {
-        self.root.is_some()
-    }
-
     /// The open collections, the innermost last: where each begins, and whether it is an object.
     pub(super) fn open(&self) -> impl DoubleEndedIterator<Item = (u32, bool)> {
         self.frames.iter().map(|frame| {

@@ -38,5 +38,7 @@ pub use line_index::{LineIndex, Position};
 pub use range::TextRange;
 pub use split::{Chunk, split};
 pub use tree::{Entry, Node, NodeId, Object, Str, Value};
+#[doc(hidden)]
+pub use yaml::parse_fully;
 pub use yaml::{Limits, parse};
 

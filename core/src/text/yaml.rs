@@ -44,8 +44,10 @@ pub fn parse(text: &str, limits: &Limits) -> Document {
     fast::parse(text, limits).unwrap_or_else(|| parse_fully(text, limits))
 }
 
-/// Reads one document by the full parser.
-pub(super) fn parse_fully(text: &str, limits: &Limits) -> Document {
+/// Reads one document by the full parser alone, as [`parse`] does where its quick reader is not sure: the measure that the quick
+/// reader is tested against.
+#[doc(hidden)]
+pub fn parse_fully(text: &str, limits: &Limits) -> Document {
     let depth = limits.max_depth as usize + 2;
     let options = granit_parser::options! {
         emit_unresolved_aliases: true,
