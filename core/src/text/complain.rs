@@ -11,7 +11,7 @@ use alloc::{
 use granit_parser::{ErrorKind, ScanError};
 
 use super::{
-    Problem, ProblemKind, TextRange,
+    Document, NodeId, Problem, ProblemKind, TextRange,
     build::{Builder, Expects},
 };
 
@@ -107,6 +107,35 @@ pub(super) fn block_scalar(text: &str, content: TextRange, after: u32) -> TextRa
     TextRange::new(start, if end <= header_end as u32 || content.slice(text).trim().is_empty() { header_only_end } else { end })
 }
 
+/// Where a missing value stands, which the parser reports somewhere between its `:` or `-` and the next token.
+pub(super) fn missing_value(text: &str, at: TextRange, expects: Expects) -> TextRange {
+    let (mark, after) = match expects {
+        Expects::ValueOf(key) => (b':', key.end),
+        Expects::Item => (b'-', 0),
+        _ => return at,
+    };
+    if mark == b':' && text.as_bytes().get(at.start as usize) == Some(&mark) {
+        return TextRange::empty(at.start + 1);
+    }
+    let mut end = at.start;
+    loop {
+        // The line up to here, once as it is and once without its comment.
+        let start = line_start(text, end).max(after.min(end));
+        let line = &text[start as usize..end as usize];
+        let ends = [Some(line.len()), line.find(" #"), line.trim_start().starts_with('#').then_some(0)];
+        for line in ends.into_iter().flatten().map(|len| line[..len].trim_end()) {
+            if line.as_bytes().last() == Some(&mark) {
+                return TextRange::empty(start + line.len() as u32);
+            }
+        }
+        let bare = line.trim_start();
+        if start <= after || !(bare.is_empty() || bare.starts_with('#')) {
+            return at;
+        }
+        end = start - 1;
+    }
+}
+
 /// What a parse error means.
 pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Builder<'_>) -> Problem {
     let offset = text.floor_char_boundary(offset as usize) as u32;
@@ -163,9 +192,9 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
             "half of a surrogate pair (`\\uD800` to `\\uDFFF`) stands alone in this text; it is no character".to_owned(),
         ),
         ErrorKind::ExpectedDocumentStart => plain(
-            ProblemKind::Syntax,
+            ProblemKind::Ignored,
             content_at(text, offset),
-            "the document's value is complete before this; begin another document with a `---` line".to_owned(),
+            "the document's value is complete before this, so Kubernetes ignores all that follows; indent it like the lines above, or begin another document with a `---` line".to_owned(),
         ),
         _ => {
             let at_line_start = content_at(text, offset).start == offset;
@@ -179,11 +208,11 @@ fn char_range(text: &str, offset: u32) -> TextRange {
     TextRange::new(offset, offset + len as u32)
 }
 
-fn rest_of_line(text: &str, offset: u32) -> TextRange {
+pub(super) fn rest_of_line(text: &str, offset: u32) -> TextRange {
     TextRange::new(offset, content_at(text, offset).end)
 }
 
-fn in_flow(text: &str, builder: &Builder<'_>) -> bool {
+pub(super) fn in_flow(text: &str, builder: &Builder<'_>) -> bool {
     builder.open().next_back().is_some_and(|(start, _)| matches!(text.as_bytes().get(start as usize), Some(b'[' | b'{')))
 }
 
@@ -196,7 +225,8 @@ fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
         let dashes = content.bytes().take_while(|b| *b == b'-').count();
         let only_dashes = dashes == content.len() && dashes >= 2;
         let glued = dashes == 3 && column(text, range.start) == 0 && content.as_bytes().get(3).is_some_and(u8::is_ascii_alphabetic);
-        if !only_dashes && !glued {
+        let is_marker = only_dashes && dashes == 3 && column(text, range.start) == 0;
+        if is_marker || (!only_dashes && !glued) {
             continue;
         }
         let message = if glued {
@@ -219,9 +249,46 @@ fn tab(text: &str, offset: u32) -> Problem {
     Problem { kind: ProblemKind::Tab, range: TextRange::new(tab, tab + count), message, related: None }
 }
 
+/// The quote that opens the text which the parser was in when it stopped.
+pub(super) fn opening_quote(text: &str, offset: u32, builder: &Builder<'_>) -> Option<u32> {
+    let mut at = builder.last_end().min(offset);
+    loop {
+        let rest = &text[at as usize..];
+        let found = rest.find(['"', '\'', '#', '\n'])?;
+        let comment = rest.as_bytes()[found] == b'#' && (found == 0 || rest[..found].ends_with([' ', '\t']));
+        match rest.as_bytes()[found] {
+            b'"' | b'\'' => return Some(at + found as u32),
+            b'#' if comment => at += (found + rest[found..].find('\n')?) as u32,
+            _ => at += found as u32 + 1,
+        }
+    }
+}
+
+/// The first tab that stands where Kubernetes wants spaces although the parser let it pass: before a key, a `-` or a comment.
+pub(super) fn misplaced_tab(text: &str, document: &Document) -> Option<Problem> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'\t', bytes).map(|at| at as u32).find_map(|at| {
+        let before = &text[line_start(text, at) as usize..at as usize];
+        let indents = before.trim_matches([' ', '\t', '-', '?', '\u{feff}']).is_empty() && !before.contains("--");
+        if !indents {
+            return None;
+        }
+        // Scalars over several lines and flow collections may have tabs within.
+        let mut id = document.spans.deepest_at(at).unwrap_or(NodeId::NONE);
+        while let Some(span) = document.spans.get(id) {
+            let is_leaf = document.spans.get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != id);
+            let is_flow = matches!(bytes.get(span.value.start as usize), Some(b'[' | b'{'));
+            if span.value.contains(at) && (is_leaf || is_flow) {
+                return None;
+            }
+            id = span.parent;
+        }
+        Some(tab(text, at))
+    })
+}
+
 fn unclosed_quote(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
-    let after = builder.last_end().min(offset) as usize;
-    let quote = text[after..].find(['"', '\'']).map_or(offset, |at| (after + at) as u32);
+    let quote = opening_quote(text, offset, builder).unwrap_or(offset);
     let line = line_number(text, quote);
     let message = format!("the quote that begins here (line {line}) is never closed, or is closed too late");
     let related = (offset > quote).then(|| (content_at(text, offset), "the quoted text cannot go on here".to_owned()));

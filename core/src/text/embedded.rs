@@ -16,18 +16,7 @@ pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits
     documents
         .map(|chunk| {
             let mut document = parse(chunk.range.slice(content), limits);
-            let translate = |range: &mut TextRange| *range = places.translate(range.shifted(chunk.range.start));
-            for span in &mut document.spans.spans {
-                translate(&mut span.key);
-                translate(&mut span.value);
-            }
-            document.comments.iter_mut().for_each(|comment| translate(&mut comment.range));
-            for problem in &mut document.problems {
-                translate(&mut problem.range);
-                if let Some((range, _)) = &mut problem.related {
-                    translate(range);
-                }
-            }
+            document.map_ranges(|range| *range = places.translate(range.shifted(chunk.range.start)));
             document
         })
         .collect()

@@ -94,6 +94,7 @@ impl Reader<'_> {
             column = self.next_content();
         }
         let Some(column) = column else { return Ok(()) };
+        self.no_marker(column)?;
         self.node(column, None)?;
         match self.next_content() {
             None => Ok(()),

@@ -27,6 +27,8 @@ mod build;
 
 mod complain;
 
+mod repair;
+
 mod embedded;
 
 mod emit;
