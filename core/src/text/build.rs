@@ -109,11 +109,15 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn problem(&mut self, kind: ProblemKind, range: TextRange, message: impl Into<String>) {
-        self.problems.push(Problem { kind, range, message: message.into(), related: None });
+        self.push_problem(Problem { kind, range, message: message.into(), related: None });
     }
 
     pub(super) fn push_problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
+        push(&mut self.problems, problem);
+    }
+
+    pub(super) fn too_deep(&self) -> String {
+        format!("objects and lists are nested more than {} deep here; nothing below is read", self.limits.max_depth)
     }
 
     pub(super) fn comment(&mut self, range: TextRange, own_line: bool) {
@@ -162,7 +166,7 @@ impl<'a> Builder<'a> {
     /// An object or list begins. The end of its range is told when it ends.
     pub(super) fn begin(&mut self, start: u32, is_object: bool, anchor: usize) -> Result<(), Stop> {
         if self.frames.len() >= self.limits.max_depth as usize {
-            let message = format!("objects and lists are nested more than {} deep here; nothing below is read", self.limits.max_depth);
+            let message = self.too_deep();
             self.problem(ProblemKind::TooDeep, TextRange::new(start, start + 1), message);
             return Err(Stop);
         }
@@ -235,11 +239,9 @@ impl<'a> Builder<'a> {
 
     /// All that was read; collections that are still open end with what they hold.
     pub(super) fn finish(mut self) -> Document {
-        while !self.frames.is_empty() {
-            if self.end(None).is_err() {
-                continue;
-            }
-        }
+        // No alias can follow, so no anchor need be kept.
+        self.frames.iter_mut().for_each(|frame| frame.anchor = 0);
+        while self.end(None).is_ok() && !self.frames.is_empty() {}
         self.comments.sort_by_key(|comment| comment.range);
         self.problems.sort_by_key(|problem| problem.range.start);
         Document { root: self.root, spans: Spans { spans: self.spans }, comments: self.comments, problems: self.problems }
@@ -302,7 +304,8 @@ impl<'a> Builder<'a> {
                                 let first = first.and_then(|first| self.spans.get(first.id.0 as usize)).map(|span| span.key);
                                 let message = format!("`{}` was set before in this object; this one counts", key.text);
                                 let related = first.map(|range| (range, "set here first".to_owned()));
-                                self.problems.push(Problem { kind: ProblemKind::DuplicateKey, range: key.range, message, related });
+                                let problems = &mut self.problems;
+                                push(problems, Problem { kind: ProblemKind::DuplicateKey, range: key.range, message, related });
                             }
                         }
                     },
@@ -329,6 +332,16 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// More problems than these of one document help nobody.
+const MAX_PROBLEMS: usize = 1000;
+
+fn push(problems: &mut Vec<Problem>, problem: Problem) {
+    // Warnings never crowd out an error.
+    if problems.len() < MAX_PROBLEMS || !problem.kind.is_warning() && problems.len() < 2 * MAX_PROBLEMS {
+        problems.push(problem);
+    }
+}
+
 /// Merges what `<<` points at into the object: keys written after it win over it, and it wins over keys written before it.
 fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node, spans: &[NodeSpan], problems: &mut Vec<Problem>) {
     let sources = match node.value {
@@ -340,7 +353,7 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
                 Value::Array(_) => "a list with other things in it",
                 _ => value.kind_name(),
             });
-            problems.push(Problem { kind: ProblemKind::MergeKey, range: key.range, message, related: None });
+            push(problems, Problem { kind: ProblemKind::MergeKey, range: key.range, message, related: None });
             return;
         }
     };
@@ -360,7 +373,7 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
                 told = true;
                 let place = spans.get(old.id.0 as usize).map(|span| (span.key, "set here".to_owned()));
                 let message = format!("`<<` replaces `{}`, which stands above it; Kubernetes lets only the keys below `<<` win", entry.key);
-                problems.push(Problem { kind: ProblemKind::MergeReplaces, range: key.range, message, related: place });
+                push(problems, Problem { kind: ProblemKind::MergeReplaces, range: key.range, message, related: place });
             }
             object.insert(entry.key, entry.value);
         }

@@ -107,25 +107,26 @@ pub(super) fn block_scalar(text: &str, content: TextRange, after: u32) -> TextRa
     TextRange::new(start, if end <= header_end as u32 || content.slice(text).trim().is_empty() { header_only_end } else { end })
 }
 
-/// Where a missing value stands, which the parser reports somewhere between its `:` or `-` and the next token.
-pub(super) fn missing_value(text: &str, at: TextRange, expects: Expects) -> TextRange {
-    let (mark, after) = match expects {
-        Expects::ValueOf(key) => (b':', key.end),
-        Expects::Item => (b'-', 0),
+/// Where a missing value stands, which the parser reports somewhere between its `:` or `-` and the next token. What was read before
+/// ends at `after`.
+pub(super) fn missing_value(text: &str, at: TextRange, expects: Expects, after: u32) -> TextRange {
+    let mark = match expects {
+        Expects::ValueOf(_) => b':',
+        Expects::Item => b'-',
         _ => return at,
     };
     if mark == b':' && text.as_bytes().get(at.start as usize) == Some(&mark) {
         return TextRange::empty(at.start + 1);
     }
-    let mut end = at.start;
+    let (after, mut end) = (after.min(at.start) as usize, at.start as usize);
     loop {
         // The line up to here, once as it is and once without its comment.
-        let start = line_start(text, end).max(after.min(end));
-        let line = &text[start as usize..end as usize];
+        let start = memchr::memrchr(b'\n', &text.as_bytes()[after..end]).map_or(after, |line| after + line + 1);
+        let line = &text[start..end];
         let ends = [Some(line.len()), line.find(" #"), line.trim_start().starts_with('#').then_some(0)];
         for line in ends.into_iter().flatten().map(|len| line[..len].trim_end()) {
             if line.as_bytes().last() == Some(&mark) {
-                return TextRange::empty(start + line.len() as u32);
+                return TextRange::empty((start + line.len()) as u32);
             }
         }
         let bare = line.trim_start();
@@ -149,7 +150,7 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
             tab(text, offset)
         }
         ErrorKind::RecursionLimitExceeded => {
-            plain(ProblemKind::TooDeep, here, "objects and lists are nested too deep here; nothing below is read".to_owned())
+            plain(ProblemKind::TooDeep, here, builder.too_deep())
         }
         ErrorKind::UnclosedQuotedScalar
         | ErrorKind::InvalidQuotedScalarIndent
@@ -267,10 +268,13 @@ pub(super) fn opening_quote(text: &str, offset: u32, builder: &Builder<'_>) -> O
 /// The first tab that stands where Kubernetes wants spaces although the parser let it pass: before a key, a `-` or a comment.
 pub(super) fn misplaced_tab(text: &str, document: &Document) -> Option<Problem> {
     let bytes = text.as_bytes();
-    memchr::memchr_iter(b'\t', bytes).map(|at| at as u32).find_map(|at| {
-        let before = &text[line_start(text, at) as usize..at as usize];
-        let indents = before.trim_matches([' ', '\t', '-', '?', '\u{feff}']).is_empty() && !before.contains("--");
-        if !indents {
+    memchr::memchr(b'\t', bytes)?;
+    let mut start = 0;
+    text.split_inclusive('\n').find_map(|line| {
+        let before = line.bytes().take_while(|b| matches!(b, b' ' | b'-' | b'?')).count();
+        let at = (start + before) as u32;
+        start += line.len();
+        if line.as_bytes().get(before) != Some(&b'\t') || line[..before].contains("--") {
             return None;
         }
         // Scalars over several lines and flow collections may have tabs within.

@@ -25,40 +25,61 @@ pub(super) enum Patch {
 /// How often one document is patched.
 pub(super) const MAX_PATCHES: u32 = 16;
 
+/// How many spaces one patch may put in.
+const MAX_SPACES: u64 = 16 << 20;
+
 /// A patched text, which knows where its parts come from.
 pub(super) struct Patched {
     pub(super) text: String,
-    /// Where spaces were put in, in offsets of the patched text: offset and count, in order.
-    inserted: Vec<(u32, u32)>,
+    /// What each patch put in, the last patch last.
+    layers: Vec<Vec<Insertion>>,
+}
+
+/// Spaces that were put in.
+struct Insertion {
+    /// Where, in the text with all insertions of the same patch.
+    at: u32,
+    count: u32,
+    /// How many the same patch put in before.
+    before: u32,
 }
 
 impl Patched {
     pub(super) fn new(text: &str) -> Self {
-        Self { text: text.to_string(), inserted: Vec::new() }
+        Self { text: text.to_string(), layers: Vec::new() }
     }
 
     pub(super) fn apply(&mut self, patch: &Patch) {
         match patch {
-            Patch::Indent(lines, count) => lines.iter().rev().for_each(|line| self.insert(*line, *count)),
-            Patch::Separate(at) => self.insert(*at, 1),
+            Patch::Indent(lines, count) => self.insert(lines, *count),
+            Patch::Separate(at) => self.insert(&[*at], 1),
             Patch::Tabs(tabs) => tabs.iter().for_each(|tab| self.text.replace_range(*tab as usize..*tab as usize + 1, " ")),
         }
     }
 
-    fn insert(&mut self, at: u32, count: u32) {
-        self.text.insert_str(at as usize, &" ".repeat(count as usize));
-        let place = self.inserted.partition_point(|(known, _)| *known < at);
-        for (known, _) in &mut self.inserted[place..] {
-            *known += count;
+    fn insert(&mut self, places: &[u32], count: u32) {
+        let mut text = String::with_capacity(self.text.len() + places.len() * count as usize);
+        let mut layer = Vec::with_capacity(places.len());
+        let mut from = 0;
+        for (number, place) in places.iter().enumerate() {
+            text.push_str(&self.text[from..*place as usize]);
+            layer.push(Insertion { at: text.len() as u32, count, before: number as u32 * count });
+            text.extend(core::iter::repeat_n(' ', count as usize));
+            from = *place as usize;
         }
-        self.inserted.insert(place, (at, count));
+        text.push_str(&self.text[from..]);
+        self.text = text;
+        self.layers.push(layer);
     }
 
     /// The document with its ranges in the text as it was.
     pub(super) fn translate(&self, mut document: Document) -> Document {
         let original = |offset: u32| {
-            let before = self.inserted.iter().take_while(|(at, _)| *at < offset);
-            offset - before.map(|(at, count)| (*count).min(offset - at)).sum::<u32>()
+            self.layers.iter().rev().fold(offset, |offset, layer| {
+                let after = layer.partition_point(|insertion| insertion.at < offset);
+                let Some(last) = after.checked_sub(1).map(|at| &layer[at]) else { return offset };
+                offset - last.before - last.count.min(offset - last.at)
+            })
         };
         document.map_ranges(|range| {
             range.start = original(range.start);
@@ -79,7 +100,8 @@ pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builde
             // A marker ends the document wherever it stands.
             let lines: Vec<u32> = lines.filter(|line| text.as_bytes().get(*line as usize) != Some(&b'\n')).collect();
             let marker = |line: &u32| ["---", "..."].iter().any(|marker| text[*line as usize..].starts_with(marker));
-            (!lines.is_empty() && !lines.iter().any(marker)).then_some(Patch::Indent(lines, column.max(1)))
+            let affordable = lines.len() as u64 * u64::from(column) <= MAX_SPACES;
+            (!lines.is_empty() && affordable && !lines.iter().any(marker)).then_some(Patch::Indent(lines, column.max(1)))
         }
         ErrorKind::CommentNotSeparated if text.as_bytes().get(offset as usize) == Some(&b'#') => Some(Patch::Separate(offset)),
         ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation

@@ -165,7 +165,7 @@ impl Reader<'_> {
             if self.builder.expects() == Expects::Root && tag.is_none() && anchor == 0 {
                 return Ok(());
             }
-            range = complain::missing_value(self.text, range, self.builder.expects());
+            range = complain::missing_value(self.text, range, self.builder.expects(), self.builder.last_end());
         }
         if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
             if range.end as usize == self.text.len() && text.ends_with('\n') && !self.text.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']) {
