@@ -24,6 +24,8 @@ pub(super) struct Builder<'a> {
     copied: u32,
     /// The end of what was read last.
     last_end: u32,
+    /// Where the collections began that ended since the last key or scalar.
+    closed: Vec<u32>,
 }
 
 /// An object or list that is not closed yet.
@@ -84,6 +86,7 @@ impl<'a> Builder<'a> {
             problems: Vec::new(),
             copied: 0,
             last_end: 0,
+            closed: Vec::new(),
         }
     }
 
@@ -106,6 +109,11 @@ impl<'a> Builder<'a> {
             let start = self.spans[frame.id.0 as usize].value.start;
             (start, matches!(frame.content, Content::Object { .. }))
         })
+    }
+
+    /// Where the collections began that ended just now.
+    pub(super) fn closed(&self) -> &[u32] {
+        &self.closed
     }
 
     pub(super) fn problem(&mut self, kind: ProblemKind, range: TextRange, message: impl Into<String>) {
@@ -185,6 +193,7 @@ impl<'a> Builder<'a> {
     pub(super) fn end(&mut self, end: Option<u32>) -> Result<(), Stop> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
         let end = end.unwrap_or(frame.end);
+        self.closed.push(self.spans[frame.id.0 as usize].value.start);
         let range = {
             let range = &mut self.spans[frame.id.0 as usize].value;
             range.end = end.max(range.start);
@@ -248,6 +257,7 @@ impl<'a> Builder<'a> {
     }
 
     fn begin_node(&mut self, value: TextRange) -> Result<NodeId, Stop> {
+        self.closed.clear();
         let id = NodeId(self.spans.len() as u32);
         if id.0 >= self.limits.max_nodes {
             let message = format!("the document has more than {} values; nothing from here on is read", self.limits.max_nodes);
@@ -267,6 +277,7 @@ impl<'a> Builder<'a> {
     }
 
     fn set_key(&mut self, text: Str, range: TextRange, role: Role) {
+        self.closed.clear();
         self.last_end = self.last_end.max(range.end);
         let Some(frame) = self.frames.last_mut() else { return };
         frame.end = frame.end.max(range.end);
@@ -276,9 +287,11 @@ impl<'a> Builder<'a> {
     }
 
     fn refuse_key(&mut self, range: TextRange, kind: &str) {
-        let article = if matches!(kind, "object" | "array") { "an" } else { "a" };
-        let message = format!("a key must be a string, this is {article} {kind}; Kubernetes refuses it");
-        self.problem(ProblemKind::NonStringKey, range, message);
+        // A template's `{{` is complained of already.
+        if !self.problems.last().is_some_and(|last| last.kind == ProblemKind::Template && last.range.contains(range.start)) {
+            let message = format!("a key must be a string, this is {}; Kubernetes refuses it", with_article(kind));
+            self.problem(ProblemKind::NonStringKey, range, message);
+        }
         self.set_key(Str::default(), range, Role::Refused);
     }
 
@@ -332,6 +345,14 @@ impl<'a> Builder<'a> {
     }
 }
 
+fn with_article(kind: &str) -> String {
+    match kind {
+        "null" => "nothing".to_owned(),
+        "object" | "array" | "integer" => format!("an {kind}"),
+        kind => format!("a {kind}"),
+    }
+}
+
 /// More problems than these of one document help nobody.
 const MAX_PROBLEMS: usize = 1000;
 
@@ -350,8 +371,8 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
         Value::Array(items) if items.iter().all(|item| item.as_object().is_some()) => items.into_iter().rev().collect(),
         value => {
             let message = format!("`<<` takes an object or a list of objects, this is {}", match value {
-                Value::Array(_) => "a list with other things in it",
-                _ => value.kind_name(),
+                Value::Array(_) => "a list with other things in it".to_owned(),
+                _ => with_article(value.kind_name()),
             });
             push(problems, Problem { kind: ProblemKind::MergeKey, range: key.range, message, related: None });
             return;

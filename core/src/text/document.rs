@@ -196,6 +196,8 @@ pub enum ProblemKind {
     Ignored,
     /// A tab where YAML wants spaces.
     Tab,
+    /// A no-break space where an ordinary one was probably meant.
+    NoBreakSpace,
     /// A character that no YAML text may contain.
     ControlCharacter,
     /// Something that was probably meant to be `---`.
@@ -227,6 +229,6 @@ pub enum ProblemKind {
 impl ProblemKind {
     /// Whether Kubernetes would read the document all the same.
     pub const fn is_warning(self) -> bool {
-        matches!(self, Self::Ignored | Self::DuplicateKey | Self::MergeReplaces | Self::Separator)
+        matches!(self, Self::Ignored | Self::NoBreakSpace | Self::DuplicateKey | Self::MergeReplaces | Self::Separator)
     }
 }

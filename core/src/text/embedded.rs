@@ -24,8 +24,8 @@ pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits
 
 /// Where the characters of a decoded string stand in the outer text.
 enum Places {
-    /// Runs of equal text in order: where each begins inside, where outside.
-    Runs(Vec<(u32, u32)>),
+    /// Runs of equal text in order: where each begins inside, where outside. Between lines there is indentation.
+    Runs { runs: Vec<(u32, u32)>, are_lines: bool },
     /// Not known.
     Whole(TextRange),
 }
@@ -43,21 +43,25 @@ impl Places {
         for (_, outside) in &mut runs {
             *outside += scalar.start;
         }
-        Self::Runs(runs)
+        Self::Runs { runs, are_lines: outer.starts_with('|') }
     }
 
     fn translate(&self, range: TextRange) -> TextRange {
-        let runs = match self {
+        let (runs, are_lines) = match self {
             Self::Whole(scalar) => return *scalar,
-            Self::Runs(runs) => runs,
+            Self::Runs { runs, are_lines } => (runs, *are_lines),
         };
         let place = |offset: u32| {
             let at = runs.partition_point(|(inside, _)| *inside <= offset).saturating_sub(1);
             runs.get(at).map_or(offset, |(inside, outside)| outside + (offset - inside))
         };
         let start = place(range.start);
-        // The end belongs to the last character, not to what follows it.
-        let end = if range.is_empty() { start } else { place(range.end - 1) + 1 };
+        // The end belongs to the last character, not to the next line's text.
+        let end = match range.is_empty() {
+            true => start,
+            false if are_lines => place(range.end - 1) + 1,
+            false => place(range.end),
+        };
         TextRange::new(start, end)
     }
 }

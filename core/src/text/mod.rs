@@ -25,6 +25,8 @@ mod scalar;
 
 mod build;
 
+mod place;
+
 mod complain;
 
 mod repair;
@@ -44,3 +46,6 @@ pub use tree::{Entry, Node, NodeId, Object, Str, Value};
 pub use yaml::parse_fully;
 pub use yaml::{Limits, parse};
 
+
+#[cfg(test)]
+mod tests;

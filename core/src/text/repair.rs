@@ -10,7 +10,7 @@ use alloc::{
 
 use granit_parser::{ErrorKind, ScanError};
 
-use super::{Document, build::Builder, complain};
+use super::{Document, build::Builder, complain, place};
 
 /// Spaces that make a text readable.
 pub(super) enum Patch {
@@ -96,7 +96,7 @@ pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builde
             let quote = complain::opening_quote(text, offset, builder)?;
             let end = closing_quote(text, quote)?;
             let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[quote as usize..end as usize]).map(|at| quote + at as u32 + 1);
-            let column = quote - complain::line_start(text, quote);
+            let column = quote - place::line_start(text, quote);
             // A marker ends the document wherever it stands.
             let lines: Vec<u32> = lines.filter(|line| text.as_bytes().get(*line as usize) != Some(&b'\n')).collect();
             let marker = |line: &u32| ["---", "..."].iter().any(|marker| text[*line as usize..].starts_with(marker));
@@ -108,7 +108,7 @@ pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builde
             if complain::in_flow(text, builder) =>
         {
             let mut tabs = Vec::new();
-            let mut at = complain::line_start(text, offset);
+            let mut at = place::line_start(text, offset);
             for line in text[at as usize..].split_inclusive('\n') {
                 let indentation = &line.as_bytes()[..line.len() - line.trim_start_matches([' ', '\t']).len()];
                 let found = tabs.len();
@@ -124,7 +124,8 @@ pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builde
     }
 }
 
-fn closing_quote(text: &str, open: u32) -> Option<u32> {
+/// Where the quote that opens there closes.
+pub(super) fn closing_quote(text: &str, open: u32) -> Option<u32> {
     let bytes = text.as_bytes();
     let quote = *bytes.get(open as usize)?;
     let mut at = open as usize + 1;

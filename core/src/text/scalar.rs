@@ -132,7 +132,7 @@ pub(super) fn resolve_tagged(tag: &str, text: &str) -> Result<Value, String> {
         ("null", Value::Null) => Ok(Value::Null),
         ("int", value @ Value::Float(_)) if integer(text).is_some() => Ok(value),
         ("float", Value::Int(value)) => Ok(Value::Float(value as f64)),
-        (_, value) => Err(format!("`{text}` is a {}, it cannot be read as `!!{name}`", value.kind_name())),
+        (_, value) => Err(format!("`{text}` cannot be read as `!!{name}`: its kind is {}", value.kind_name())),
     }
 }
 

@@ -10,7 +10,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 use super::{
     Document, Problem, ProblemKind, Str, TextRange, Value,
     build::{Builder, Expects, Stop},
-    complain, fast,
+    complain, fast, place,
     repair::{self, MAX_PATCHES, Patch, Patched},
     scalar,
 };
@@ -132,13 +132,13 @@ impl Reader<'_> {
                 }
             }
             Event::Comment(..) => {
-                let line = complain::line_start(self.text, range.start);
+                let line = place::line_start(self.text, range.start);
                 let own_line = self.text[line as usize..range.start as usize].trim_start_matches([' ', '\t', '\u{feff}']).is_empty();
                 self.builder.comment(range, own_line);
             }
             Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag.as_deref(), &span)?,
             Event::SequenceStart(style, anchor, _) => {
-                let start = if style == StructureStyle::Block { self.first_dash(range.start) } else { range.start };
+                let start = if style == StructureStyle::Block { place::first_dash(self.text, range.start, self.builder.expects()) } else { range.start };
                 self.builder.begin(start, false, anchor)?;
             }
             Event::MappingStart(style, anchor, _) => {
@@ -165,20 +165,24 @@ impl Reader<'_> {
             if self.builder.expects() == Expects::Root && tag.is_none() && anchor == 0 {
                 return Ok(());
             }
-            range = complain::missing_value(self.text, range, self.builder.expects(), self.builder.last_end());
+            range = place::missing_value(self.text, range, self.builder.expects(), self.builder.last_end());
         }
         if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
             if range.end as usize == self.text.len() && text.ends_with('\n') && !self.text.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']) {
                 // A last line without a line break has none to give.
                 text.to_mut().pop();
             }
-            range = complain::block_scalar(self.text, range, self.builder.last_end());
+            range = place::block_scalar(self.text, range, self.builder.last_end());
         } else if style == ScalarStyle::Plain && range.len() as usize != text.len() {
             self.swallowed_separator(range);
         }
         if self.builder.expects() == Expects::Key && style == ScalarStyle::Plain && text.starts_with("--") {
             let message = "this is read as a key; the `---` that begins a document must be alone on its line";
             self.builder.problem(ProblemKind::Separator, range, message);
+        }
+        if style == ScalarStyle::Plain && (text.starts_with('\u{a0}') || text.ends_with('\u{a0}')) {
+            let message = "a no-break space is no space to YAML but part of this text; replace it by an ordinary space";
+            self.builder.problem(ProblemKind::NoBreakSpace, range, message);
         }
         match tag {
             None if style == ScalarStyle::Plain => self.builder.plain(range, &text, anchor),
@@ -230,24 +234,6 @@ impl Reader<'_> {
             let message = "`{{` looks like a template's placeholder; render the template first, or quote the value";
             self.builder.problem(ProblemKind::Template, TextRange::new(range.start - 1, range.end), message);
         }
-    }
-
-    /// A list that is not indented below its key is reported at its first item's content; it begins at its first dash.
-    fn first_dash(&self, start: u32) -> u32 {
-        let Expects::ValueOf(key) = self.builder.expects() else { return start };
-        let rest = &self.text[key.end as usize..];
-        let mut at = key.end;
-        for (number, line) in rest.split_inclusive('\n').enumerate() {
-            let content = line.trim_start_matches([' ', '\t']);
-            if number > 0 && content.starts_with('-') {
-                return at + (line.len() - content.len()) as u32;
-            }
-            at += line.len() as u32;
-            if at > start {
-                break;
-            }
-        }
-        start
     }
 }
 
