@@ -80,10 +80,11 @@ fn read(text: &str, limits: &Limits) -> (Document, Option<Patch>) {
     let mut complete = true;
     for next in Parser::new_from_str_with_options(text, options) {
         match next {
-            Ok((event, span)) => match reader.event(event, span) {
-                Ok(true) => continue,
-                Ok(false) | Err(Stop) => {}
-            },
+            Ok((event, span)) => {
+                if let Ok(true) = reader.event(event, span) {
+                    continue;
+                }
+            }
             Err(error) if control.is_none() => {
                 let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len()) as u32;
                 let problem = complain::explain(text, &error, offset, &reader.builder);

@@ -74,7 +74,7 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn any_text_gives_a_sound_document(text in any_text()) {
         for chunk in split(&text) {

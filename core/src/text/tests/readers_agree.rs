@@ -62,7 +62,7 @@ fn any_yaml() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn on_yaml_of_the_usual_kind(text in any_yaml()) {
         agree(&text);
