@@ -4,9 +4,9 @@ use super::*;
 
 /// Texts, and what is said of each.
 const CASES: &[(&str, &str)] = &[
-    ("spec:\n   host: a\n  port: 1\n", r#"3:3 "port: 1" Syntax: this line is indented by 2 spaces, its siblings by 3 and what holds them by 0 (2:4 "host: atest text::tests::broken::warnings_break_nothing ... o"#),
-    ("spec:\n  host: a\n   port: 1\n", test text::tests::broken::what_stands_before_an_error_is_kept ... "3:4 \"port: 1\"ok Syntax: this line is indented by 3 spaces, its siblings by 2 (2:3 ),
-    ("spec:\n  host: a\n  prot\n  port: 1\n", test text::tests::files::a_broken_document_hides_nothing ... ok),
+    ("spec:\n   host: a\n  port: 1\n", r#"3:3 "port: 1" Syntax: this line is indented by 2 spaces, its siblings by 3 and what holds them by 0 (2:4 "host: a": a sibling)"#),
+    ("spec:\n  host: a\n   port: 1\n", r#"3:4 "port: 1" Syntax: this line is indented by 3 spaces, its siblings by 2 (2:3 "host: a": a sibling)"#),
+    ("spec:\n  host: a\n  prot\n  port: 1\n", "3:3 \"prot\" Syntax: missing `:` after `prot`"),
     ("spec:\n  host:a\n  port: 1\n", "2:3 \"host:a\" Syntax: missing space after `:` in `host:a`"),
     ("a: \"x\n  service: b\n", r#"1:4 "\"" Syntax: the quote that begins here (line 1) is never closed"#),
     ("a:\n  - \"x\n  - y\n  - \"z\"\n", r#"2:5 "\"" Syntax: the quote that begins here (line 2) is closed too late, in line 4 (3:3 "- y": the quoted text cannot go on here)"#),
