@@ -8,15 +8,12 @@
 //! `no_std` with `alloc`. No IO, no clock, no environment, no logging, no global state: hosts (the command line, the
 //! playground, the live server) convert, call and show. No stage fails: broken input stays in the value as a broken
 //! thing, and says so in a [`diagnostic::Diagnostic`].
-pub mod schema;
-pub mod dialect;
 #![no_std]
 
 extern crate alloc;
 
 pub mod text;
-<<<<<<< HEAD
 pub mod resource;
 pub mod diagnostic;
-=======
->>>>>>> text
+pub mod schema;
+pub mod dialect;

@@ -1,0 +1,1 @@
+//! What is admitted, and what the reference says of what is not.
