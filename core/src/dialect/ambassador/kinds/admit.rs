@@ -10,7 +10,7 @@ use super::report::Report;
 use super::{GROUP, Kind, Version, habits, metadata};
 use crate::diagnostic::Diagnostic;
 use crate::resource;
-use crate::schema::{Check, Path, Tidy, Violation, round_trip, tidy};
+use crate::schema::{Check, OPEN_OBJECT, Path, Tidy, Violation, round_trip, tidy};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -30,7 +30,8 @@ pub enum Via {
 /// What became of an object.
 #[derive(Clone, Debug)]
 pub struct Admission {
-    /// What diagd receives as `spec`, in v3alpha1. Every node that stems from the input keeps its number; nodes that a
+    /// What diagd receives as `spec`, in v3alpha1 (as it was written, where the version is not supported). Invalid objects
+    /// have one too: their `ambassador_id` decides who hears of the errors; what does not fit is left in it. Every node that stems from the input keeps its number; nodes that a
     /// conversion made have the number of what they were made from, or none. `None` where there is nothing to receive.
     pub spec: Option<Arc<Node>>,
     /// What the reference says is wrong, in its words; empty when the object is valid. diagd posts these and does not use the
@@ -60,7 +61,7 @@ fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
     let Some((version, schema)) = Version::of(written).and_then(|version| Some((version, report.kind.schema(version)?))) else {
         let text = format!("no matches for kind \"{}\" in version \"{written}\"", report.kind.name);
         report.unsupported_version(version_node(root), false);
-        return Admission { spec: None, errors: [text].into(), api_version: Str::new_static(CURRENT), refused: true };
+        return Admission { spec: as_written(root), errors: [text].into(), api_version: Str::new_static(CURRENT), refused: true };
     };
     if version != Version::V3Alpha1 {
         report.deprecated_version(version_node(root), version);
@@ -71,13 +72,15 @@ fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
         }
     }
     let mut errors = metadata::check(root, report);
+    let empty = Node { id: NodeId::NONE, value: Value::Object(Object::new()) };
     let spec = match root.get("spec").filter(|spec| !spec.is_null()) {
         None if report.kind.needs_spec => {
             errors.push(report.missing_spec());
             None
         }
-        None => Some(Node { id: NodeId::NONE, value: Value::Object(Object::new()) }).map(|empty| round_trip(&empty, report.kind.v3alpha1)),
-        Some(spec) => {
+        // A Go struct in its place has a `spec` all the same.
+        spec => {
+            let spec = spec.unwrap_or(&empty);
             let path = Path::root("spec");
             let rules = Tidy { unknown: true, nulls: true, defaults: true };
             let tidied = tidy(spec, schema, rules, &path, &mut |path, change| report.change(path, change, version));
@@ -103,11 +106,11 @@ fn annotated(root: &Node, report: &mut Report<'_>) -> Admission {
         return match api_version.split_once('/') {
             Some((GROUP, _)) => {
                 let text = format!("unsupported GroupVersionKind \"{}, Kind={}\", ignoring", api_version, report.kind.name);
-                refuse(text, api_version, None)
+                refuse(text, api_version, as_written(root))
             }
             // diagd looks at the version before it looks at errors.
-            Some(_) => refuse(format!("apiVersion {api_version} unsupported"), api_version, None),
-            None => refuse(format!("apiVersion None/{api_version} unsupported"), format!("None/{api_version}").into(), None),
+            Some(_) => refuse(format!("apiVersion {api_version} unsupported"), api_version, as_written(root)),
+            None => refuse(format!("apiVersion None/{api_version} unsupported"), format!("None/{api_version}").into(), as_written(root)),
         };
     };
     let empty = Node { id: NodeId::NONE, value: Value::Object(Object::new()) };
@@ -138,17 +141,18 @@ fn finish(root: &Node, spec: Cow<'_, Node>, version: Version, check: Check, repo
     let current = report.kind.v3alpha1;
     let schema = report.kind.schema(version).unwrap_or(current);
     let mut violations = check.run(&spec, schema, &path);
-    let spec = match version {
-        Version::V3Alpha1 => spec,
+    let written = match version {
+        Version::V3Alpha1 => round_trip(&spec, current),
         Version::V1 | Version::V2 => {
-            let mut converted = spec.into_owned();
+            let mut converted = spec.clone().into_owned();
             if let Value::Object(fields) = &mut converted.value {
                 (report.kind.convert)(fields);
             }
+            let written = round_trip(&converted, current);
             if violations.is_empty() {
-                violations = check.run(&converted, current, &path);
+                violations = Check::CONTROLLER.run(&written, current, &path);
             }
-            Cow::Owned(converted)
+            written
         }
     };
     if violations.is_empty() {
@@ -159,7 +163,7 @@ fn finish(root: &Node, spec: Cow<'_, Node>, version: Version, check: Check, repo
         violations.iter().for_each(|violation| report.violation(violation));
         errors.push(joined(violations));
     }
-    round_trip(&spec, current)
+    written
 }
 
 /// All that the reference says, as its list of errors prints itself and diagd puts it on one line.
@@ -176,6 +180,11 @@ fn joined(violations: Vec<Violation>) -> String {
             all
         }
     }
+}
+
+/// `spec` as it stands there, for a version whose schema nobody knows.
+fn as_written(root: &Node) -> Option<Arc<Node>> {
+    root.get("spec").map(|spec| Arc::new(round_trip(spec, &OPEN_OBJECT)))
 }
 
 fn version_node(root: &Node) -> NodeId {
