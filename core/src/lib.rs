@@ -16,3 +16,5 @@ pub mod text;
 pub mod resource;
 pub mod diagnostic;
 pub mod ir;
+pub mod schema;
+pub mod dialect;

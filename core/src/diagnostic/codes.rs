@@ -19,6 +19,16 @@ macro_rules! codes {
 
 codes! {
     SYNTAX = "syntax", Error, "the text is not YAML or JSON";
+    UNKNOWN_FIELD = "unknown-field", Warning, "a field that the kind does not have";
+    WRONG_TYPE = "wrong-type", Error, "a value of the wrong type";
+    MISSING_FIELD = "missing-field", Error, "a field that must be there is not";
+    INVALID_VALUE = "invalid-value", Error, "a value that is not allowed";
+    NULL_DROPPED = "null-dropped", Notice, "a field without a value";
+    UNSUPPORTED_VERSION = "unsupported-version", Error, "an API version that does not exist";
+    DEPRECATED_VERSION = "deprecated-version", Notice, "an API version that is converted";
+    INVALID_NAME = "invalid-name", Error, "a name that Kubernetes does not allow";
+    INVALID_LABEL = "invalid-label", Error, "a label that Kubernetes does not allow";
+    MISSING_HOSTNAME = "missing-hostname", Warning, "a Mapping that no Host finds by its hostname";
 }
 
 /// The code of this name.
