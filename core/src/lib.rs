@@ -15,3 +15,5 @@ extern crate alloc;
 pub mod text;
 pub mod resource;
 pub mod diagnostic;
+pub mod config;
+pub mod dialect;
