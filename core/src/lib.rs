@@ -17,4 +17,5 @@ pub mod resource;
 pub mod diagnostic;
 pub mod ir;
 pub mod schema;
+pub mod config;
 pub mod dialect;

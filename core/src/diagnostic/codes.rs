@@ -29,6 +29,38 @@ codes! {
     INVALID_NAME = "invalid-name", Error, "a name that Kubernetes does not allow";
     INVALID_LABEL = "invalid-label", Error, "a label that Kubernetes does not allow";
     MISSING_HOSTNAME = "missing-hostname", Warning, "a Mapping that no Host finds by its hostname";
+    BROKEN_SEPARATOR = "broken-separator", Warning, "a line looks like a separator of documents, but is none";
+    TEMPLATE = "template", Error, "a template was not rendered";
+    DUPLICATE_KEY = "duplicate-key", Warning, "a key stands twice in one object; the last one counts";
+    BAD_ANCHOR = "bad-anchor", Error, "an alias or merge key leads nowhere";
+    ALIAS_BOMB = "alias-bomb", Error, "aliases stand for too much";
+    TOO_LARGE = "too-large", Error, "a document is larger or deeper than what is read";
+    NOT_JSON = "not-json", Error, "a key or value has no form in JSON";
+    INCOMPLETE_OBJECT = "incomplete-object", Error, "an object does not say what it is";
+    NAME_NOT_A_STRING = "name-not-a-string", Error, "YAML reads a name as a number or a boolean";
+    INVALID_NAME = "invalid-name", Error, "Kubernetes does not accept the name";
+    INVALID_LABEL = "invalid-label", Error, "Kubernetes does not accept the label or annotation";
+    INVALID_SERVICE = "invalid-service", Error, "Kubernetes does not accept the Service";
+    INVALID_INGRESS = "invalid-ingress", Error, "Kubernetes does not accept the Ingress";
+    INVALID_SECRET = "invalid-secret", Error, "Kubernetes does not accept the Secret";
+    OVERWRITTEN = "overwritten", Warning, "a later document of the same name overwrites an earlier one";
+    UNKNOWN_KIND = "unknown-kind", Notice, "the controller does not read this kind";
+    EDGE_STACK_KIND = "edge-stack-kind", Warning, "only the Edge Stack reads this kind";
+    DEAD_VERSION = "dead-version", Error, "no cluster serves this kind in this version";
+    OLD_VERSION = "old-version", Warning, "the API version is out of date";
+    UNSUPPORTED_VERSION = "unsupported-version", Error, "the controller does not read this API version";
+    DUPLICATE_RESOURCE = "duplicate-resource", Error, "two resources of one kind have the same name and namespace";
+    OTHER_AMBASSADOR_ID = "other-ambassador-id", Notice, "the resource is for another instance of the controller";
+    NOT_WATCHED = "not-watched", Notice, "the controller does not look there";
+    CLASS_NOT_OURS = "class-not-ours", Notice, "the Ingress belongs to another class";
+    ANNOTATION_LOST = "annotation-lost", Error, "one broken document loses a whole annotation";
+    ANNOTATION_NOT_READ = "annotation-not-read", Warning, "configuration in the annotation of a kind where nobody reads it";
+    ANNOTATION_V1 = "annotation-v1", Error, "a v1 resource in an annotation stops the controller";
+    UNREFERENCED_SECRET = "unreferenced-secret", Notice, "nothing in use refers to the Secret";
+    UNUSABLE_SECRET = "unusable-secret", Warning, "the Secret has nothing that the controller would use";
+    BAD_PEM = "bad-pem", Warning, "a certificate or key is not PEM";
+    ASSUMED_SECRET = "assumed-secret", Notice, "a Secret that is not among the input is taken to exist";
+    BAD_DURATION = "bad-duration", Error, "a duration cannot be read";
 }
 
 /// The code of this name.

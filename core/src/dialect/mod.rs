@@ -2,4 +2,7 @@
 //!
 //! A dialect never names another one.
 
+//! The dialects: one folder for everything that only one controller means, from its kinds to its model.
+//! A dialect must not know another one; `kubernetes` is what all of them share.
+pub mod kubernetes;
 pub mod ambassador;

@@ -1,0 +1,214 @@
+//! Configuration in the annotation `getambassador.io/config` of Services and Ingresses.
+//!
+//! Source of behaviour: Emissary `pkg/snapshot/v1/annotations.go` and `pkg/kates/manifests.go`.
+
+use super::super::Options;
+use super::apply::Memory;
+use super::class::{self, Class};
+use super::emit::{self, Admission};
+use super::{Seen, findings, ignore};
+use crate::config::{Labels, Ledger, Payload, Resource, State, Support, Why};
+use crate::diagnostic::Diagnostic;
+use crate::resource::{Object, ObjectId, Objects, ResourceKey, Rule};
+use crate::text::{self, Node, NodeId, Str, Value};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// What an object in an annotation says, put into the form of a Kubernetes object.
+pub(super) struct Unfolded {
+    pub(super) kind: Str,
+    pub(super) key: ResourceKey,
+    /// Its `spec` in the current version.
+    pub(super) spec: Option<Arc<Node>>,
+    pub(super) valid: bool,
+    /// What the compiler loads, but for its identifier; `None` where it has no name or is meant for another instance.
+    pub(super) resource: Option<Resource>,
+    /// Whether it counts in the identifiers of those after it.
+    pub(super) counted: bool,
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+/// What stands in annotations, by the object that has them.
+pub(super) struct Annotations<'a> {
+    by_holder: Vec<(ObjectId, Vec<(&'a Object, Arc<Unfolded>)>)>,
+    index: HashMap<ObjectId, usize>,
+}
+
+impl<'a> Annotations<'a> {
+    pub(super) fn of(&self, holder: ObjectId) -> &[(&'a Object, Arc<Unfolded>)] {
+        self.index.get(&holder).and_then(|at| self.by_holder.get(*at)).map_or(&[], |(_, list)| list)
+    }
+
+    /// Everything that stands in annotations, in the order of the text.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(&'a Object, Arc<Unfolded>)> {
+        self.by_holder.iter().flat_map(|(_, list)| list)
+    }
+}
+
+/// Reads the annotations of all objects that are seen.
+pub(super) fn collect<'a>(
+    objects: &'a Objects,
+    seen: &Seen<'_>,
+    options: &Options,
+    memory: &mut Memory,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> Annotations<'a> {
+    let mut annotations = Annotations { by_holder: Vec::new(), index: HashMap::new() };
+    let mut groups: Vec<(ObjectId, NodeId, Vec<&Object>)> = Vec::new();
+    for object in objects.iter() {
+        let Some((holder, node)) = object.parent else { continue };
+        match groups.last_mut() {
+            Some((last, _, list)) if *last == holder => list.push(object),
+            _ => groups.push((holder, node, alloc::vec![object])),
+        }
+    }
+    if groups.is_empty() {
+        return annotations;
+    }
+    let annotatable = seen.of(Class::Service).iter().chain(seen.of(Class::Ingress));
+    let seen_ids: hashbrown::HashSet<ObjectId> = annotatable.map(|applied| applied.object.id).collect();
+    for (holder, node, list) in groups {
+        let Some(parent) = objects.get(holder) else { continue };
+        if !seen_ids.contains(&holder) {
+            let reads = matches!(class::of(&parent.key.group, &parent.key.kind), Class::Service | Class::Ingress);
+            if !reads {
+                sink.push(findings::annotation_not_read(parent, node));
+            }
+            for object in list {
+                ignore(ledger, object.id, Why::NotWatched, "it stands in the annotation of an object that is not read");
+            }
+            continue;
+        }
+        if list.iter().any(|object| object.broken || object.key.kind.is_empty()) {
+            sink.push(findings::annotation_lost(parent, node));
+            for object in list {
+                let broken = object.broken || object.key.kind.is_empty();
+                let lost = State::Ignored(Why::NothingInIt, "another document of its annotation cannot be read".into());
+                ledger.set(object.id, if broken { State::Invalid("it cannot be read".into()) } else { lost });
+            }
+            continue;
+        }
+        let unfold = |object: &'a Object| (object, memory.unfolded(object, || unfold(object, parent, options)));
+        annotations.index.insert(holder, annotations.by_holder.len());
+        annotations.by_holder.push((holder, list.into_iter().map(unfold).collect()));
+    }
+    annotations
+}
+
+fn unfold(object: &Object, parent: &Object, options: &Options) -> Unfolded {
+    let mut sink = Vec::new();
+    let root = normalise(&object.root, parent);
+    let text = |path: &[&str]| root.at(path).and_then(Node::as_str).map(Str::new).unwrap_or_default();
+    let api_version = text(&["apiVersion"]);
+    let name = text(&["metadata", "name"]);
+    let namespace = text(&["metadata", "namespace"]);
+    let kind = object.key.kind.clone();
+    let group = Str::new(api_version.split_once('/').map_or("", |(group, _)| group));
+    let key = ResourceKey { group, kind: kind.clone(), namespace: Some(namespace.clone()), name: name.clone() };
+
+    let known = class::AMBASSADOR.into_iter().find(|known| *known == kind);
+    let admission = match known.filter(|known| class::is_served(known, &api_version)) {
+        Some(known) => {
+            if api_version == "getambassador.io/v1" {
+                sink.push(findings::annotation_v1(object, &key));
+            }
+            emit::admit_from_annotation(known, object, &root, &mut sink)
+        }
+        None => {
+            // What the compiler itself complains of is not said twice.
+            if class::support(&api_version) != Support::Refused {
+                sink.push(findings::unsupported_in_annotation(object, &key, &api_version));
+            }
+            let spec = root.get("spec").map(|spec| Arc::new(spec.clone()));
+            let error = format!("unsupported GroupVersionKind {api_version}, Kind={kind}");
+            Admission { spec, errors: alloc::vec![error], api_version: api_version.clone(), refused: false }
+        }
+    };
+    let errors: Vec<String> = admission.errors;
+    let valid = errors.is_empty() && !admission.refused;
+    let mut unfolded = Unfolded { kind, key, spec: admission.spec, valid, resource: None, counted: false, findings: Vec::new() };
+    if name.is_empty() {
+        sink.push(findings::annotation_without_name(object));
+    } else if unfolded.kind != "Pragma" {
+        unfolded.counted = true;
+        let parts = emit::Parts {
+            kind: unfolded.kind.clone(),
+            name,
+            namespace,
+            api_version: admission.api_version,
+            labels: labels(&root),
+            spec: unfolded.spec.clone().unwrap_or_else(|| Arc::new(emit::empty(object.root.id))),
+            rule: Rule::Field,
+            key: unfolded.key.clone(),
+            payload: Payload::None,
+            invalid: errors,
+        };
+        let resource = parts.resource(object, options);
+        if emit::good_id(&resource, options) {
+            unfolded.resource = Some(resource);
+        } else {
+            sink.push(findings::other_id(object.id, unfolded.key.clone(), object.root.id, options));
+        }
+    }
+    unfolded.findings = sink;
+    unfolded
+}
+
+fn labels(root: &Node) -> Arc<Labels> {
+    let mut labels = crate::config::labels_of(root.at(&["metadata", "labels"]));
+    labels.remove("ambassador_crd");
+    Arc::new(labels)
+}
+
+/// The flat form as a Kubernetes object: what is not metadata goes into `spec`, and what is not said is the parent's.
+fn normalise(root: &Node, parent: &Object) -> Node {
+    let object_at = |key: &str| match root.get(key) {
+        Some(node @ Node { value: Value::Object(_), .. }) => node.clone(),
+        _ => emit::empty(root.id),
+    };
+    let mut metadata = object_at("metadata");
+    let mut spec = object_at("spec");
+    let mut out = text::Object::new();
+    let api_version = root.get("apiVersion").filter(|node| node.as_str().is_some());
+    let written = api_version.and_then(Node::as_str).unwrap_or_default();
+    let current = match written.strip_prefix("ambassador/") {
+        Some(version) => Str::from(format!("{}/{version}", class::GROUP)),
+        None => Str::new(written),
+    };
+    out.insert("apiVersion", emit::made_text(api_version.map_or(root.id, |node| node.id), current));
+    for entry in root.as_object().into_iter().flatten() {
+        let (key, value) = (&entry.key, entry.value.clone());
+        match &**key {
+            "apiVersion" | "metadata" | "spec" => {}
+            "kind" | "status" => {
+                out.insert(key.clone(), value);
+            }
+            "name" | "namespace" | "generation" => put(&mut metadata, key.clone(), value),
+            "metadata_labels" => put(&mut metadata, Str::new_static("labels"), value),
+            _ => put(&mut spec, key.clone(), value),
+        }
+    }
+    let lacks = |metadata: &Node, key: &str| metadata.get(key).is_none_or(Node::is_null);
+    if metadata.get("namespace").and_then(Node::as_str).is_none_or(str::is_empty) {
+        let namespace = parent.key.namespace.clone().unwrap_or_default();
+        put(&mut metadata, Str::new_static("namespace"), emit::made_text(root.id, namespace));
+    }
+    if lacks(&metadata, "labels")
+        && let Some(labels) = parent.root.at(&["metadata", "labels"])
+    {
+        put(&mut metadata, Str::new_static("labels"), Node { id: root.id, value: labels.value.clone() });
+    }
+    out.insert("metadata", metadata);
+    out.insert("spec", spec);
+    Node { id: root.id, value: Value::Object(out) }
+}
+
+fn put(holder: &mut Node, key: Str, value: Node) {
+    if let Value::Object(object) = &mut holder.value {
+        object.insert(key, value);
+    }
+}
