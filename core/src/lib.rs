@@ -16,3 +16,4 @@ pub mod text;
 pub mod resource;
 pub mod diagnostic;
 pub mod ir;
+pub mod backend;

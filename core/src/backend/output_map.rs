@@ -53,6 +53,29 @@ impl Trace {
         self.fragment
     }
 
+    /// Goes into a field, until [`Trace::leave`].
+    pub(crate) fn enter(&mut self, name: &str) -> usize {
+        let before = self.path.len();
+        if self.on {
+            push_name(&mut self.path, name);
+        }
+        before
+    }
+
+    /// Goes into an element of a list, until [`Trace::leave`].
+    pub(crate) fn enter_item(&mut self, index: usize) -> usize {
+        let before = self.path.len();
+        if self.on {
+            push_index(&mut self.path, index);
+        }
+        before
+    }
+
+    /// Goes back to where it was before.
+    pub(crate) fn leave(&mut self, before: usize) {
+        self.path.truncate(before);
+    }
+
     /// Emits a field.
     #[inline]
     pub fn at<R>(&mut self, name: &str, emit: impl FnOnce(&mut Self) -> R) -> R {
@@ -372,7 +395,7 @@ impl OutputMap {
     }
 
     /// This place and all that it lies in, as far as they have origins, nearest first.
-    pub fn chain<'a>(&'a self, pointer: &'a str) -> impl Iterator<Item = Made<'a>> {
+    pub fn chain<'a, 'p>(&'a self, pointer: &'p str) -> impl Iterator<Item = Made<'a>> + use<'a, 'p> {
         and_ancestors(pointer).filter_map(|pointer| self.get(pointer).map(|origins| Made { pointer: pointer.into(), origins }))
     }
 

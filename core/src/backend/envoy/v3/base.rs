@@ -83,6 +83,14 @@ pub(super) fn inline(content: &str) -> pb::base::DataSource {
     data_source(Specifier::InlineString(content.to_owned()))
 }
 
+/// Text where it is text, else bytes.
+pub(super) fn data(content: Vec<u8>) -> pb::base::DataSource {
+    data_source(match String::from_utf8(content) {
+        Ok(text) => Specifier::InlineString(text),
+        Err(error) => Specifier::InlineBytes(error.into_bytes()),
+    })
+}
+
 fn data_source(specifier: Specifier) -> pb::base::DataSource {
     pb::base::DataSource { specifier: Some(specifier), ..Default::default() }
 }
@@ -144,14 +152,11 @@ fn header_to_add(header: &HeaderToAdd, cx: &Context<'_>) -> pb::base::HeaderValu
         ..Default::default()
     };
     if cx.spelling.header_append {
-        #[expect(deprecated, reason = "this is the older spelling")]
-        {
-            option.append = match header.action {
-                AppendAction::Append => Some(true),
-                AppendAction::Overwrite => Some(false),
-                AppendAction::Unsaid => None,
-            };
-        }
+        option.append = match header.action {
+            AppendAction::Append => Some(true),
+            AppendAction::Overwrite => Some(false),
+            AppendAction::Unsaid => None,
+        };
     } else if header.action == AppendAction::Overwrite {
         option.append_action = HeaderAppendAction::OverwriteIfExistsOrAdd as i32;
     }

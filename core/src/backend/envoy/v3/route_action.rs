@@ -33,10 +33,7 @@ pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb:
         ..Default::default()
     };
     if cx.spelling.cors_on_route {
-        #[expect(deprecated, reason = "this is the older spelling")]
-        {
-            action.cors = t.within("cors", &forward.cors, |cors, t| cors_policy(cors, cx, t)).map(CorsPolicy::for_route);
-        }
+        action.cors = t.within("cors", &forward.cors, |cors, t| cors_policy(cors, cx, t)).map(CorsPolicy::for_route);
     }
     match forward.path_rewrite.as_ref().map(|rewrite| &rewrite.value) {
         Some(PathRewrite::Prefix(prefix)) => action.prefix_rewrite = text(prefix),
