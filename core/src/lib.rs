@@ -19,3 +19,4 @@ pub mod ir;
 pub mod schema;
 pub mod config;
 pub mod dialect;
+pub mod backend;

@@ -44,6 +44,8 @@ pub struct Ir {
     pub listeners: Vec<Arc<Listener>>,
     /// Sorted as the controller sorts them.
     pub clusters: Vec<Arc<Cluster>>,
+    /// Layers of runtime values that the management server serves.
+    pub runtimes: Vec<RuntimeLayer>,
     /// What stands in the bootstrap and is not served by xDS.
     pub bootstrap: Bootstrap,
     /// Which of two equivalent Envoy fields the controller uses.
@@ -201,6 +203,10 @@ pub struct Spelling {
     pub lua_inline_code: bool,
     /// Weighted TCP clusters even for one cluster.
     pub tcp_always_weighted: bool,
+    /// Headers that an HTTP authorization service gets, as a field of that service instead of the filter.
+    pub ext_authz_headers_on_service: bool,
+    /// The tracer in the bootstrap, instead of each connection manager.
+    pub tracer_in_bootstrap: bool,
 }
 
 impl Spelling {
@@ -214,6 +220,8 @@ impl Spelling {
         file_log_json_format: false,
         lua_inline_code: false,
         tcp_always_weighted: false,
+        ext_authz_headers_on_service: false,
+        tracer_in_bootstrap: false,
     };
 }
 
