@@ -1,8 +1,6 @@
 //! One folder for each configuration language: what its kinds are, what they mean, and how they become the IR.
 //!
-//! A dialect never names another one.
-
-//! The dialects: one folder for everything that only one controller means, from its kinds to its model.
 //! A dialect must not know another one; `kubernetes` is what all of them share.
+
 pub mod kubernetes;
 pub mod ambassador;
