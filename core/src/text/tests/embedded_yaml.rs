@@ -46,6 +46,14 @@ fn in_json() {
 }
 
 #[test]
+fn in_quotes_over_several_lines() {
+    let outer = "config: 'a: b\n\n    c:\n\n    - d\n\n    - ''e\n      f''\n\n    '\nz: 1\n";
+    assert_eq!(embedded(outer), [("a", "b"), ("c", "- d\n\n    - ''e\n      f''")]);
+    let outer = "config: \"a: b\\n\\\n  \\  \\nc: d\\n\\\n  e: \\\"f\\\"\"\n";
+    assert_eq!(embedded(outer), [("a", "b"), ("c", "d"), ("e", "\\\"f\\\"")]);
+}
+
+#[test]
 fn in_folded_text_only_the_whole_is_known() {
     let outer = "config: >\n  {a: b,\n  c: d}\n";
     let whole = ">\n  {a: b,\n  c: d}";
