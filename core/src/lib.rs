@@ -21,3 +21,4 @@ pub mod dialect;
 pub mod re2;
 pub mod ir;
 pub mod backend;
+pub mod compile;

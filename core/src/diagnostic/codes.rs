@@ -30,6 +30,7 @@ codes! {
     INVALID_LABEL = "invalid-label", Error, "a label that Kubernetes does not allow";
     MISSING_HOSTNAME = "missing-hostname", Warning, "a Mapping that no Host finds by its hostname";
     BROKEN_SEPARATOR = "broken-separator", Warning, "a line looks like a separator of documents, but is none";
+    TEXT_IGNORED = "text-ignored", Warning, "text after the end of a document is ignored";
     TEMPLATE = "template", Error, "a template was not rendered";
     DUPLICATE_KEY = "duplicate-key", Warning, "a key stands twice in one object; the last one counts";
     BAD_ANCHOR = "bad-anchor", Error, "an alias or merge key leads nowhere";

@@ -135,7 +135,7 @@ impl Lowering<'_, '_> {
         let module = &self.model.ambassador;
         let proper = module.settings.proper_case.clone().filter(|on| on.value);
         if let Some(overrides) = &module.settings.header_case_overrides {
-            let list = overrides.value.as_array();
+            let list = overrides.value.as_array().map(alloc::vec::Vec::as_slice);
             let overall = |this: &mut Self, message: &str| {
                 let diagnostic = crate::diagnostic::Diagnostic::new(&codes::WRONG_MODULE_VALUE, message, crate::diagnostic::Place::origin(overrides.origin));
                 if !this.sink.contains(&diagnostic) {

@@ -31,6 +31,8 @@ const SPELLING: Spelling = Spelling {
     file_log_json_format: true,
     lua_inline_code: true,
     tcp_always_weighted: true,
+    ext_authz_headers_on_service: true,
+    tracer_in_bootstrap: true,
 };
 
 /// Lowers a finished model.
@@ -41,7 +43,7 @@ pub fn lower(model: &Model<'_>, sink: &mut Vec<Diagnostic>) -> Ir {
     listeners.push(Arc::new(lowering.ready_listener()));
     let clusters = lowering.clusters();
     let bootstrap = lowering.bootstrap(&clusters);
-    Ir { listeners, clusters, bootstrap, spelling: SPELLING }
+    Ir { listeners, clusters, bootstrap, spelling: SPELLING, ..Ir::default() }
 }
 
 /// The model, and where complaints go.

@@ -65,7 +65,7 @@ impl Ambassador {
         let mut wrong = Vec::new();
         let mut decoder = Decoder::noting(module.object, Rule::Module, &mut wrong);
         this.settings = AmbassadorModule::decode(&module.spec, &mut decoder).unwrap_or_default();
-        if let Some(defaults) = &this.settings.defaults {
+        if let Some(defaults) = this.settings.defaults.clone() {
             this.read_defaults(&defaults.value, &mut decoder);
         }
         for mistake in wrong {
@@ -451,7 +451,7 @@ impl Model<'_> {
                 origin: self.ambassador.identity.origin,
             };
             let namespace = self.options.ambassador_namespace.clone();
-            if let Some(mapping) = HttpMapping::new(self, identity, namespace, Vec::new(), mapping) {
+            if let Some(mapping) = HttpMapping::new(self, identity, namespace, alloc::sync::Arc::default(), mapping) {
                 self.add_http_mapping(mapping);
             }
         }

@@ -13,7 +13,6 @@ use crate::diagnostic::codes;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{NodeId, Str};
 use alloc::format;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// IRAuth.
@@ -51,10 +50,10 @@ struct Service {
 impl Auth {
     /// From the old `authentication` Module and from AuthServices; `None` without any.
     pub(super) fn set_up(model: &mut Model<'_>) -> Option<Self> {
-        let mut sources: Vec<Arc<Resource>> = model.config.get_module("authentication").cloned().into_iter().collect();
-        sources.extend(model.resources("auth_configs").cloned());
+        let mut sources: Vec<&Resource> = model.config.get_module("authentication").into_iter().collect();
+        sources.extend(model.resources("auth_configs"));
         let mut auth: Option<Self> = None;
-        for resource in &sources {
+        for resource in sources {
             auth = Some(Self::load(model, resource, auth));
         }
         auth.filter(|auth| !auth.services.is_empty())

@@ -7,11 +7,13 @@ use super::mapping::{Breakers, LbSettings, python_load_balancer};
 use super::posts::{Identity, Post, Posts, text};
 use super::{HttpMapping, Model, TcpMapping, cluster};
 use crate::dialect::ambassador::spec::{self, LabelSpecifier};
+use crate::config::Labels;
 use crate::diagnostic::codes;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use sha1::{Digest, Sha1};
@@ -119,7 +121,7 @@ pub struct Core {
     cluster_max_connection_lifetime_ms: Option<Sourced<i64>>,
     keepalive: Option<Sourced<spec::KeepAlive>>,
     /// Rate limit labels by domain; completed with the Module's defaults when the group is finished.
-    pub labels: Option<Sourced<Labels>>,
+    pub labels: Option<Sourced<RateLimitLabels>>,
     load_balancer: Option<Sourced<LbSettings>>,
     prefix_regex: Option<Sourced<bool>>,
     prefix_exact: Option<Sourced<bool>>,
@@ -127,7 +129,7 @@ pub struct Core {
 }
 
 /// Rate limit labels by domain.
-pub type Labels = spec::Map<Vec<Sourced<spec::Map<Vec<Sourced<LabelSpecifier>>>>>>;
+pub type RateLimitLabels = spec::Map<Vec<Sourced<spec::Map<Vec<Sourced<LabelSpecifier>>>>>>;
 
 /// Fields of a group that come from its members, the last one that has them.
 #[derive(Clone, Debug, Default)]
@@ -137,7 +139,7 @@ pub struct Shared {
     /// Whether the host is a regular expression.
     pub host_regex: bool,
     /// Labels of all members.
-    pub labels: Vec<(Str, Str)>,
+    pub labels: Arc<Labels>,
     /// Path matching.
     pub case_sensitive: Option<Sourced<bool>>,
     /// Query parameters matched.
@@ -546,7 +548,11 @@ fn shared(mappings: &[HttpMapping]) -> Shared {
         if let Some(regex) = &spec.host_regex {
             out.host_regex = regex.value;
         }
-        merge(&mut out.labels, &mapping.labels, |(key, _)| key);
+        if out.labels.is_empty() {
+            out.labels = mapping.labels.clone();
+        } else if !mapping.labels.is_empty() {
+            Arc::make_mut(&mut out.labels).extend(mapping.labels.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
         out.query.clone_from(&mapping.query);
         for (into, from) in [(&mut out.add_request_headers, &spec.add_request_headers), (&mut out.add_response_headers, &spec.add_response_headers)] {
             if let Some(from) = from {

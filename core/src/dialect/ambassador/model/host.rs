@@ -8,11 +8,13 @@ use super::posts::{Identity, Post};
 use super::tls::{ContextId, TlsContext, is_tls_version};
 use super::{Model, spec_of};
 use crate::dialect::ambassador::spec::{self, TlsConfig};
+use crate::config::Labels;
 use crate::diagnostic::codes;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -24,7 +26,7 @@ pub struct Host {
     /// Its namespace.
     pub namespace: Str,
     /// `metadata.labels`, which Listeners select by.
-    pub labels: Vec<(Str, Str)>,
+    pub labels: Arc<Labels>,
     /// Host glob.
     pub hostname: Sourced<Str>,
     /// The glob without a port.
@@ -76,7 +78,7 @@ impl Model<'_> {
     /// HostFactory.load_all.
     pub(super) fn load_hosts(&mut self) {
         for resource in self.resources("hosts") {
-            let spec: spec::Host = spec_of(resource, Rule::Field);
+            let spec: spec::Host = spec_of(resource);
             if let Some(host) = self.host(Identity::of(resource), resource.namespace.clone(), resource.labels.clone(), &spec) {
                 self.save_host(host);
             }
@@ -117,13 +119,13 @@ impl Model<'_> {
             spec.request_policy = Some(Sourced::new(policy, built_in));
         }
         let identity = Identity::internal("-internal", "Host", "default-host");
-        if let Some(host) = self.host(identity, namespace, Vec::new(), &spec) {
+        if let Some(host) = self.host(identity, namespace, Arc::default(), &spec) {
             self.save_host(host);
         }
     }
 
     /// A Host; `None` if it is dropped, which has then been said.
-    fn host(&mut self, identity: Identity, namespace: Str, labels: Vec<(Str, Str)>, spec: &spec::Host) -> Option<Host> {
+    fn host(&mut self, identity: Identity, namespace: Str, labels: Arc<Labels>, spec: &spec::Host) -> Option<Host> {
         let hostname = spec.hostname.clone().filter(|name| !name.value.is_empty());
         let hostname = hostname.unwrap_or_else(|| Sourced::new("*".into(), identity.origin.map(|origin| origin.by(Rule::Default))));
         let sni = hostname.value.rsplit_once(':').map_or(hostname.value.as_str(), |(host, _)| host).into();

@@ -2,6 +2,7 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irutils.py`.
 
+use crate::config::Labels;
 use crate::resource::Sourced;
 use crate::text::Str;
 
@@ -51,11 +52,11 @@ fn heads_overlap(glob: &str, other: &str, other_is_glob: bool) -> bool {
 
 /// Whether labels satisfy a selector's `matchLabels`. An empty selector matches everything. `strict` is the rule since
 /// 2.5 and 3.2: all labels must be there; before, one was enough.
-pub fn selector_matches(wanted: &[(Str, Sourced<Str>)], labels: &[(Str, Str)], strict: bool) -> bool {
+pub fn selector_matches(wanted: &[(Str, Sourced<Str>)], labels: &Labels, strict: bool) -> bool {
     if wanted.is_empty() {
         return true;
     }
-    let has = |(key, value): &(Str, Sourced<Str>)| labels.iter().any(|(k, v)| k == key && *v == value.value);
+    let has = |(key, value): &(Str, Sourced<Str>)| labels.get(key) == Some(&value.value);
     if strict { wanted.iter().all(has) } else { wanted.iter().any(has) }
 }
 

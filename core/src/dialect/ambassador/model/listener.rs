@@ -126,7 +126,7 @@ impl Model<'_> {
     /// ListenerFactory.load_all.
     pub(super) fn load_listeners(&mut self) {
         for resource in self.resources("listeners") {
-            let spec: spec::Listener = spec_of(resource, Rule::Field);
+            let spec: spec::Listener = spec_of(resource);
             if let Some(listener) = self.listener(Identity::of(resource), &resource.namespace, &spec) {
                 self.save_listener(listener);
             }

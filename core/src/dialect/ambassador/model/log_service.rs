@@ -35,7 +35,7 @@ impl Model<'_> {
     /// IRLogServiceFactory.load_all.
     pub(super) fn load_log_services(&mut self) {
         for resource in self.resources("log_services") {
-            let spec: spec::LogService = spec_of(resource, Rule::Field);
+            let spec: spec::LogService = spec_of(resource);
             let service = self.log_service(Identity::of(resource), resource.namespace.clone(), spec);
             if let Some(known) = self.log_services.get(LOG_NAME) {
                 let message = format!("Duplicate LogService {LOG_NAME}; keeping definition from {}", known.identity.rkey);

@@ -8,6 +8,7 @@ use super::posts::{Identity, Post, text};
 use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
 use super::{Model, spec_of};
+use crate::config::Labels;
 use crate::dialect::ambassador::spec::{self, Map};
 use crate::diagnostic::codes;
 use crate::resource::{Rule, Sourced};
@@ -130,7 +131,7 @@ pub struct HttpMapping {
     /// Its namespace.
     pub namespace: Str,
     /// `metadata.labels`.
-    pub labels: Vec<(Str, Str)>,
+    pub labels: Arc<Labels>,
     /// What was written, with defaults of the Module where nothing was, and without what is ignored.
     pub spec: spec::Mapping,
     /// The host it is for, unless that is a regular expression.
@@ -163,7 +164,7 @@ pub struct HttpMapping {
 
 impl HttpMapping {
     /// Completes and checks a Mapping; `None` when it is dropped, which has then been said.
-    pub(super) fn new(model: &mut Model<'_>, identity: Identity, namespace: Str, labels: Vec<(Str, Str)>, mut spec: spec::Mapping) -> Option<Self> {
+    pub(super) fn new(model: &mut Model<'_>, identity: Identity, namespace: Str, labels: Arc<Labels>, mut spec: spec::Mapping) -> Option<Self> {
         let defaults = &model.ambassador.mapping_defaults;
         if spec.remove_request_headers.is_none() {
             spec.remove_request_headers.clone_from(&defaults.remove_request_headers);
@@ -397,7 +398,7 @@ fn match_query(spec: &spec::Mapping) -> Vec<Sourced<KeyValue>> {
 }
 
 /// What Linkerd is told: host and port of a service.
-pub(super) fn host_and_port(service: &str) -> String {
+pub fn host_and_port(service: &str) -> String {
     let lower = service.to_ascii_lowercase();
     let (rest, https) = if lower.starts_with("https://") {
         (&service[8..], true)
@@ -441,7 +442,7 @@ impl Model<'_> {
     pub(super) fn load_mappings(&mut self) {
         let mut live = Vec::new();
         for resource in self.resources("mappings") {
-            let mapping = spec_of(resource, Rule::Field);
+            let mapping = spec_of(resource);
             live.extend(HttpMapping::new(self, Identity::of(resource), resource.namespace.clone(), resource.labels.clone(), mapping));
         }
         for mapping in live {
@@ -460,8 +461,8 @@ impl Model<'_> {
         }
     }
 
-    fn tcp_mapping(&mut self, resource: &Arc<crate::config::Resource>) -> Option<TcpMapping> {
-        let spec: spec::TcpMapping = spec_of(resource, Rule::Field);
+    fn tcp_mapping(&mut self, resource: &crate::config::Resource) -> Option<TcpMapping> {
+        let spec: spec::TcpMapping = spec_of(resource);
         let identity = Identity::of(resource);
         let resolver = spec.resolver.clone().filter(|name| !name.value.is_empty()).unwrap_or_else(|| self.ambassador.resolver().by(Rule::Default));
         let service = self.normalize_service(&identity, &resource.namespace, &resolver, &spec.service.clone().unwrap_or_default());

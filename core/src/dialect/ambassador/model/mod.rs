@@ -41,9 +41,8 @@ use super::options::Options;
 use super::spec::{Decode, Decoder};
 use crate::config::{Config, Resource};
 use crate::diagnostic::Diagnostic;
-use crate::resource::{Rule, Sourced};
+use crate::resource::Sourced;
 use crate::text::Str;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Maps that keep the order of insertion: the reference's dictionaries do, and its answers depend on it.
@@ -153,9 +152,9 @@ impl<'c> Model<'c> {
     }
 
     /// The resources of a kind, in the order in which they were loaded.
-    fn resources(&self, key: &str) -> impl Iterator<Item = &'c Arc<Resource>> + use<'c> {
+    fn resources(&self, key: &str) -> impl Iterator<Item = &'c Resource> + use<'c> {
         let config = self.config;
-        config.get_config(key).into_iter().flat_map(|storage| storage.values())
+        config.get_config(key).into_iter().flat_map(|storage| storage.iter().map(|(_, resource)| resource))
     }
 
     fn refuse_error_response_overrides(&mut self) {
@@ -168,6 +167,6 @@ impl<'c> Model<'c> {
 }
 
 /// Reads a resource's typed spec.
-pub(super) fn spec_of<T: Decode + Default>(resource: &Resource, rule: Rule) -> T {
-    T::decode(&resource.spec, &mut Decoder::new(resource.object, rule)).unwrap_or_default()
+pub(super) fn spec_of<T: Decode + Default>(resource: &Resource) -> T {
+    T::decode(&resource.spec, &mut Decoder::new(resource.object, resource.rule)).unwrap_or_default()
 }

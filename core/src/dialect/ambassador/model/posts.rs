@@ -140,12 +140,6 @@ impl Posts {
         self.push(diagnostic);
     }
 
-    /// A Secret that nobody supplied is taken to exist; said once.
-    pub fn assume_secret(&mut self, name: &str, namespace: &str) {
-        let message = format!("Secret `{name}` ({namespace}) is not among the inputs and is assumed to exist");
-        self.push(Diagnostic::new(&codes::ASSUMED_SECRET, message, Place::Whole));
-    }
-
     /// Whether anything with this key has an error: the reference's keys are shared between kinds.
     pub fn has_error(&self, rkey: &str) -> bool {
         self.errored.contains(rkey)

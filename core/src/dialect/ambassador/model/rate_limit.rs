@@ -37,7 +37,7 @@ impl RateLimit {
             model.posts.error(&internal, Post::new(&codes::ONLY_ONE_ALLOWED, message, None));
             return None;
         }
-        let spec: spec::RateLimitService = spec_of(resource, Rule::Field);
+        let spec: spec::RateLimitService = spec_of(resource);
         if spec.service.as_ref().is_none_or(|service| service.value.is_empty()) {
             model.posts.error(&internal, Post::new(&codes::MISSING_FIELD, "service is required in RateLimitService", None));
             return None;

@@ -4,14 +4,13 @@
 
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::config::Resource;
+use crate::config::{Payload, Resource, Target};
 use crate::dialect::ambassador::spec;
 use crate::diagnostic::codes;
 use crate::ir::Endpoint;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{NodeId, Str};
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -69,7 +68,7 @@ impl Model<'_> {
             "KubernetesEndpointResolver" => ResolverKind::KubernetesEndpoint,
             _ => ResolverKind::Consul,
         };
-        let consul: spec::ConsulResolver = spec_of(resource, Rule::Field);
+        let consul: spec::ConsulResolver = spec_of(resource);
         let identity = Identity::of(resource);
         let datacenter = consul.datacenter.unwrap_or_default().value;
         if kind == ResolverKind::Consul && datacenter.is_empty() {
@@ -122,23 +121,21 @@ impl Model<'_> {
     fn endpoints(&mut self, name: &str, namespace: &str, port: u32, asked_by: &Sourced<Str>) -> Vec<Sourced<Endpoint>> {
         let key = format!("k8s-{name}-{namespace}");
         let Some(service) = self.config.get_config("service").and_then(|services| services.get(key.as_str())) else { return vec![] };
-        let Some(ports) = service.spec.get("endpoints").and_then(|ports| ports.as_object()) else { return vec![] };
-        if ports.is_empty() {
+        let Payload::Service(data) = &service.payload else { return vec![] };
+        if data.endpoints.is_empty() {
             return vec![];
         }
-        let Some(list) = ports.get(&port.to_string()).and_then(|list| list.as_array()) else {
+        let Some(list) = u16::try_from(port).ok().and_then(|port| data.endpoints.get(&port)) else {
             let message = format!("Service {name}: {key}:{port} matches no endpoints from Kubernetes");
             let identity = Identity { origin: Some(Origin::field(service.object, NodeId(0))), ..Identity::of(service) };
             let post = Post::new(&codes::PORT_WITHOUT_ENDPOINTS, message, asked_by.origin);
             self.posts.error(&identity, post);
             return vec![];
         };
-        list.iter()
-            .filter_map(|item| {
-                let address = item.get("ip")?.as_str()?.into();
-                let port = u32::try_from(item.get("port")?.as_i64()?).ok()?;
-                Some(Sourced::new(Endpoint { address, port }, Origin::new(service.object, item.id, Rule::Reference)))
-            })
-            .collect()
+        let endpoint = |target: &Target| {
+            let value = Endpoint { address: target.address.clone(), port: target.port.into() };
+            Sourced::new(value, target.origin.map(|origin| origin.by(Rule::Reference)))
+        };
+        list.iter().map(endpoint).collect()
     }
 }

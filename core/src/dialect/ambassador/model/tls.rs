@@ -4,7 +4,8 @@
 
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::dialect::ambassador::options::MissingSecrets;
+use crate::config::{Payload, Presence, Resource};
+use crate::dialect::kubernetes;
 use crate::dialect::ambassador::spec::{Decode, Decoder, TlsConfig};
 use crate::diagnostic::codes;
 use crate::ir::{CertificateSource, SecretPart, SecretReference};
@@ -89,31 +90,31 @@ impl Model<'_> {
     /// Looks a Secret up. With `--missing-secrets assume`, one that nobody supplied is taken to hold everything but a
     /// root certificate.
     pub fn find_secret(&mut self, name: &str, namespace: &str) -> FoundSecret {
-        if let Some(secret) = self.config.secret(name, namespace) {
-            let part = |keys: [&str; 2]| {
-                keys.iter().find(|key| secret.holds_text(key)).map(|key| match *key {
-                    "tls.crt" => SecretPart::Certificate,
-                    "tls.key" => SecretPart::PrivateKey,
-                    key => SecretPart::Key(key.into()),
-                })
-            };
-            return FoundSecret {
-                certificate: part(["tls.crt", "cert-chain.pem"]),
-                key: part(["tls.key", "key.pem"]),
-                user: part(["user.key", "crl.pem"]),
-                root: part(["root-cert.pem", "root-cert.pem"]),
-            };
-        }
-        if self.options.missing_secrets == MissingSecrets::Assume {
-            self.posts.assume_secret(name, namespace);
-            return FoundSecret {
+        match self.config.secret(namespace, name) {
+            Presence::Known(Resource { payload: Payload::Secret(secret), .. }) => {
+                let holds = |key: &str| secret.data.get(key).is_some_and(|(_, text)| holds_text(text.expose()));
+                let part = |first: &str, other: &str, part: SecretPart| {
+                    if holds(first) {
+                        Some(part)
+                    } else {
+                        holds(other).then(|| SecretPart::Key(other.into()))
+                    }
+                };
+                FoundSecret {
+                    certificate: part("tls.crt", "cert-chain.pem", SecretPart::Certificate),
+                    key: part("tls.key", "key.pem", SecretPart::PrivateKey),
+                    user: part("user.key", "crl.pem", SecretPart::Key("user.key".into())),
+                    root: holds("root-cert.pem").then(|| SecretPart::Key("root-cert.pem".into())),
+                }
+            }
+            Presence::Assumed => FoundSecret {
                 certificate: Some(SecretPart::Certificate),
                 key: Some(SecretPart::PrivateKey),
                 user: Some(SecretPart::Key("user.key".into())),
                 root: None,
-            };
+            },
+            Presence::Known(_) | Presence::Withheld | Presence::Missing => FoundSecret::default(),
         }
-        FoundSecret::default()
     }
 
     /// A usable context by name.
@@ -269,7 +270,7 @@ impl Model<'_> {
             let context = TlsContext {
                 identity: Identity::of(resource),
                 namespace: resource.namespace.clone(),
-                spec: spec_of(resource, Rule::Field),
+                spec: spec_of(resource),
                 ..TlsContext::default()
             };
             if let Some(context) = self.set_up_context(context) {
@@ -399,6 +400,14 @@ fn part_of(reference: &SecretReference, part: &SecretPart, origin: Option<Origin
 
 fn describe(reference: &SecretReference) -> alloc::string::String {
     format!("secret {} in namespace {}", reference.name, reference.namespace)
+}
+
+/// Whether the reference gets a text out of a Secret's value: PEM as it is, anything else by base64.
+fn holds_text(value: &str) -> bool {
+    if value.is_empty() {
+        return false;
+    }
+    value.starts_with("-----BEGIN") || kubernetes::secret::decode(value).is_some_and(|bytes| !bytes.is_empty() && core::str::from_utf8(&bytes).is_ok())
 }
 
 /// Whether Python takes a value for true.

@@ -43,7 +43,7 @@ impl Tracing {
         let resource = model.resources("tracing_configs").next()?;
         let identity = Identity::of(resource);
         let internal = Identity { origin: identity.origin, ..Identity::internal("ir.tracing", "IRTracing", "ir.tracing") };
-        let spec: spec::TracingService = spec_of(resource, Rule::Field);
+        let spec: spec::TracingService = spec_of(resource);
         let mut refuse = |code, message: &str, origin| {
             model.posts.error(&internal, Post::new(code, message, origin));
             None
