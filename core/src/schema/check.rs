@@ -56,6 +56,9 @@ pub struct Violation {
     pub replacement: Option<String>,
     /// What the reference says of it, one or more sentences.
     pub reference: Vec<String>,
+    /// The API server does not see it; it shows when the object is converted or decoded, which happens only to what the
+    /// server took.
+    pub later: bool,
 }
 
 impl Check {
@@ -67,7 +70,9 @@ impl Check {
     }
 
     fn value(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
-        if node.is_null() && (schema.nullable || (self.server && schema.unserved)) {
+        // A choice is not even looked at for null.
+        let is_choice = matches!(schema.shape, Shape::OneOf(_) | Shape::AnyOf(_));
+        if node.is_null() && (schema.nullable || is_choice || (self.server && schema.unserved)) {
             return;
         }
         if schema.server_only {
@@ -78,7 +83,11 @@ impl Check {
             }
             return;
         }
+        let before = out.len();
         self.shape(node, schema, path, out);
+        if schema.unserved && self.server {
+            out.iter_mut().skip(before).for_each(|violation| violation.later = true);
+        }
     }
 
     fn shape(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
@@ -185,20 +194,15 @@ impl Check {
 
     fn wrong_type(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         let mut violation = self.mismatch(node, schema, path);
-        let reference = match &schema.shape {
-            // A format takes over the message for values that are neither strings nor lists.
-            Shape::Integer(Numbers { int32: true, .. }) if !matches!(node.value, Value::String(_) | Value::Array(_) | Value::Null) => {
-                let format = if matches!(node.value, Value::Float(_)) { "float64" } else { "" };
-                format!("{path} in body must be of type int32: \"{format}\"")
-            }
-            _ => format!("{path} in body must be of type {}: \"{}\"", schema.type_name(), self.type_of(node)),
-        };
+        let reference = format!("{path} in body must be of type {}: \"{}\"", schema.type_name(), self.type_of(node));
         violation.reference.push(reference);
         // The other rules still apply, each with its own sentence; for people it is one fault.
         let mut more = Vec::new();
         match &schema.shape {
             Shape::String(strings) if !strings.among.is_empty() => more.push(wording::not_among(node, strings.among, path)),
-            Shape::Integer(numbers) if matches!(node.value, Value::Float(_)) => self.number(node, numbers, path, &mut more),
+            Shape::Integer(numbers) if matches!(node.value, Value::Float(_)) => {
+                self.number(node, &Numbers { int32: false, ..*numbers }, path, &mut more);
+            }
             Shape::Integer(numbers) if !numbers.among.is_empty() => more.push(wording::number_not_among(node, numbers.among, path)),
             _ => {}
         }
@@ -216,6 +220,7 @@ impl Check {
             help: wording::type_help(node, schema),
             replacement: wording::type_replacement(node, schema),
             reference: Vec::new(),
+            later: false,
         }
     }
 
@@ -237,5 +242,6 @@ fn missing(node: &Node, object: &Object, field: &'static Field, path: &Path<'_>)
         help: Some(wording::missing_help(object, field)),
         replacement: None,
         reference: vec![format!("{} in body is required", path.key(field.name))],
+        later: false,
     }
 }

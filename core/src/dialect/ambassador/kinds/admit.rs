@@ -10,7 +10,7 @@ use super::report::Report;
 use super::{GROUP, Kind, Version, habits, metadata};
 use crate::diagnostic::Diagnostic;
 use crate::resource;
-use crate::schema::{Check, OPEN_OBJECT, Path, Tidy, Violation, round_trip, tidy};
+use crate::schema::{Check, Fault, OPEN_OBJECT, Path, Tidy, Violation, round_trip, tidy};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -148,13 +148,16 @@ fn finish(root: &Node, spec: Cow<'_, Node>, version: Version, check: Check, repo
             if let Value::Object(fields) = &mut converted.value {
                 (report.kind.convert)(fields);
             }
-            let written = round_trip(&converted, current);
-            if violations.is_empty() {
-                violations = Check::CONTROLLER.run(&written, current, &path);
-            }
-            written
+            round_trip(&converted, current)
         }
     };
+    // What was converted is validated again; what stands in an annotation counts as converted in every version.
+    if violations.is_empty() && (version != Version::V3Alpha1 || !check.server) {
+        violations = Check::CONTROLLER.run(&written, current, &path);
+        for violation in violations.iter_mut().filter(|violation| violation.fault == Fault::Missing) {
+            violation.help = Some("an empty value (`false`, `0` or `\"\"`) gets lost in the conversion, and then it is missing".into());
+        }
+    }
     if violations.is_empty() {
         if let Value::Object(fields) = &spec.value {
             habits::inspect(report, version, root, spec.id, fields);
@@ -167,7 +170,11 @@ fn finish(root: &Node, spec: Cow<'_, Node>, version: Version, check: Check, repo
 }
 
 /// All that the reference says, as its list of errors prints itself and diagd puts it on one line.
-fn joined(violations: Vec<Violation>) -> String {
+fn joined(mut violations: Vec<Violation>) -> String {
+    // What only a conversion would find out is never reached while the server finds something.
+    if violations.iter().any(|violation| !violation.later) {
+        violations.retain(|violation| !violation.later);
+    }
     let mut texts: Vec<String> = violations.into_iter().flat_map(|violation| violation.reference).collect();
     texts.sort();
     match texts.as_slice() {

@@ -91,6 +91,17 @@ pub(super) fn string_to_list(spec: &mut Object, key: &str) {
     }
 }
 
+/// `ambassador_id` in v3alpha1: a list, and without the mark that a round trip through v2 leaves on its ids.
+pub(super) fn convert_ids(spec: &mut Object, key: &str) {
+    string_to_list(spec, key);
+    let Some(Node { value: Value::Array(ids), .. }) = spec.get_mut(key) else { return };
+    for id in ids {
+        if let Some(bare) = id.as_str().and_then(|id| id.strip_prefix("--apiVersion-v3alpha1-only--")) {
+            id.value = Value::String(bare.into());
+        }
+    }
+}
+
 /// Gives a field its name of v3alpha1.
 pub(super) fn rename(spec: &mut Object, from: &str, to: &'static str) {
     if let Some(node) = spec.remove(from) {
