@@ -15,5 +15,6 @@ extern crate alloc;
 pub mod text;
 pub mod resource;
 pub mod diagnostic;
+pub mod schema;
 pub mod config;
 pub mod dialect;

@@ -3,6 +3,7 @@
 //! Follows Emissary-ingress 4.x as a cluster runs it: API server, Go front end, Python compiler.
 
 pub mod options;
+pub mod kinds;
 pub mod fetch;
 
 pub use options::{MissingSecrets, Options};
