@@ -20,6 +20,7 @@ macro_rules! codes {
 codes! {
     SYNTAX = "syntax", Error, "the text is not YAML or JSON";
     BROKEN_SEPARATOR = "broken-separator", Warning, "a line looks like a separator of documents, but is none";
+    SUSPICIOUS_TEXT = "suspicious-text", Warning, "text that Kubernetes reads otherwise than it looks";
     TEMPLATE = "template", Error, "a template was not rendered";
     DUPLICATE_KEY = "duplicate-key", Warning, "a key stands twice in one object; the last one counts";
     BAD_ANCHOR = "bad-anchor", Error, "an alias or merge key leads nowhere";
