@@ -5,7 +5,7 @@
 use chancery_core::config::Ledger;
 use chancery_core::dialect::ambassador::{MissingSecrets, Options, fetch};
 use chancery_core::resource::{DocumentCache, Input, Inputs, read};
-use chancery_core::text::{Limits, Node, Value, parse};
+use chancery_core::text::{Limits, Node, parse};
 use std::path::Path;
 use std::{env, fs};
 
@@ -31,6 +31,14 @@ fn options(node: &Node) -> Options {
         options.env.insert(entry.key.clone(), entry.value.as_str().unwrap_or_default().into());
     }
     options
+}
+
+/// Whether the reference could have loaded these. It keeps what it loads by rkey; which of several of one rkey it shows depends on which of
+/// them a later stage complained of last.
+fn agree(got: &[Row], want: &[Row]) -> bool {
+    let mut rkeys: Vec<&str> = got.iter().map(|row| row.3.as_str()).collect();
+    rkeys.dedup();
+    rkeys == want.iter().map(|row| row.3.as_str()).collect::<Vec<_>>() && want.iter().all(|row| got.contains(row))
 }
 
 type Row = (String, String, String, String);
@@ -65,9 +73,9 @@ fn resources_are_those_of_the_reference() {
         let want = wanted(&json(&case.join("want/resources.json")));
         let got: Vec<Row> = config
             .resources()
-            .map(|r| (r.kind.to_string(), r.key.name.to_string(), r.namespace.to_string(), r.rkey.to_string()))
+            .map(|r| (r.kind.to_string(), r.name.to_string(), r.namespace.to_string(), r.rkey.to_string()))
             .collect();
-        if got == want {
+        if agree(&got, &want) {
             equal += 1;
             continue;
         }
@@ -79,7 +87,6 @@ fn resources_are_those_of_the_reference() {
     for line in &different {
         eprintln!("{line}");
     }
-    let _ = Value::Null;
     assert!(different.len() <= allowed(), "{} cases differ", different.len());
 }
 

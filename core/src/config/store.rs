@@ -133,8 +133,8 @@ impl Config {
         }
         config.loaded = config.resources.len();
         // Modules keep their place among those that are filed, but what they were made into is no input.
-        for (source, place) in modules {
-            let Some(lifted) = config.resources.get(source).map(|module| Arc::new(lift(module))) else { continue };
+        for (source, place, name) in modules {
+            let Some(lifted) = config.resources.get(source).map(|module| Arc::new(lift(module, name))) else { continue };
             config.resources.push(lifted);
             let at = config.resources.len() - 1;
             if let Some((_, entry)) = config.filed("modules").entries.get_mut(place) {
@@ -151,7 +151,7 @@ impl Config {
         &mut self,
         mut resource: Arc<Resource>,
         rules: &Rules<'_>,
-        modules: &mut Vec<(usize, usize)>,
+        modules: &mut Vec<(usize, usize, Str)>,
         duplicates: &mut Vec<(usize, usize)>,
         sink: &mut Vec<Diagnostic>,
     ) {
@@ -172,14 +172,16 @@ impl Config {
             Store::Module => (Str::new_static("modules"), false),
             Store::ByKind => (self.resources[at].kind.clone(), false),
         };
-        let place = self.file(key, at, by_rkey, duplicates);
+        let (place, name) = self.file(key, at, by_rkey, duplicates);
         if store == Store::Module {
-            modules.push((at, place));
+            modules.push((at, place, name));
+        } else if !by_rkey && self.resources[at].name != name {
+            Arc::make_mut(&mut self.resources[at]).name = name;
         }
     }
 
-    /// Files a resource and says at which place of its bucket.
-    fn file(&mut self, key: Str, at: usize, by_rkey: bool, duplicates: &mut Vec<(usize, usize)>) -> usize {
+    /// Files a resource, and says at which place of its bucket and under which name.
+    fn file(&mut self, key: Str, at: usize, by_rkey: bool, duplicates: &mut Vec<(usize, usize)>) -> (usize, Str) {
         let store = match self.stores.iter().position(|(known, _)| *known == key) {
             Some(store) => store,
             None => {
@@ -188,29 +190,27 @@ impl Config {
             }
         };
         let filed = &mut self.stores[store].1;
-        let resource = &mut self.resources[at];
+        let resource = &self.resources[at];
         let mut name = if by_rkey { resource.rkey.clone() } else { resource.name.clone() };
         let taken = filed.index.get(&name).and_then(|place| Some(filed.entries.get(*place)?.1));
         if let Some(earlier) = taken {
-            let same_namespace = self.resources[earlier].namespace == self.resources[at].namespace;
+            let same_namespace = self.resources[earlier].namespace == resource.namespace;
             if same_namespace || by_rkey {
                 duplicates.push((at, earlier));
             } else {
-                let resource = Arc::make_mut(&mut self.resources[at]);
                 name = Str::from(format!("{}.{}", resource.name, resource.namespace));
-                resource.name = name.clone();
             }
         }
         match filed.index.get(&name) {
             Some(place) => {
                 let place = *place;
                 filed.entries[place].1 = at;
-                place
+                (place, name)
             }
             None => {
                 filed.index.insert(name.clone(), filed.entries.len());
-                filed.entries.push((name, at));
-                filed.entries.len() - 1
+                filed.entries.push((name.clone(), at));
+                (filed.entries.len() - 1, name)
             }
         }
     }
@@ -330,11 +330,15 @@ impl Config {
 /// Whether a resource may be filed. Findings on what validation found before are posted already.
 fn validate(resource: &mut Arc<Resource>, rules: &Rules<'_>, sink: &mut Vec<Diagnostic>) -> bool {
     let place = Place::value(resource.object, resource.spec.id);
+    // What was found invalid before has its findings already.
+    if !resource.invalid.is_empty() {
+        return false;
+    }
     match (rules.support)(&resource.api_version) {
         Support::Current => {}
         Support::Notice(notice) => {
             let message = format!("apiVersion {} {notice}", resource.api_version);
-            sink.push(Diagnostic::new(&codes::OLD_VERSION, message, place).about(resource.key.clone()));
+            sink.push(Diagnostic::new(&codes::DEPRECATED_VERSION, message, place).about(resource.key.clone()));
         }
         Support::Refused => {
             let written = if resource.api_version.is_empty() { "nothing".into() } else { format!("`{}`", resource.api_version) };
@@ -347,12 +351,12 @@ fn validate(resource: &mut Arc<Resource>, rules: &Rules<'_>, sink: &mut Vec<Diag
             return false;
         }
     }
-    resource.invalid.is_empty()
+    true
 }
 
 /// A module with the fields of its `config` as its own.
-fn lift(module: &Resource) -> Resource {
+fn lift(module: &Resource, name: Str) -> Resource {
     let config = module.get("config").filter(|config| config.as_object().is_some());
     let spec = config.cloned().unwrap_or_else(|| Node { id: NodeId::NONE, value: Value::Object(Object::new()) });
-    Resource::from_resource(module, Overrides { spec: Some(Arc::new(spec)), ..Overrides::default() })
+    Resource::from_resource(module, Overrides { spec: Some(Arc::new(spec)), name: Some(name), ..Overrides::default() })
 }

@@ -2,9 +2,10 @@
 //!
 //! Source of behaviour: `k8s.io/kubernetes/pkg/apis/networking` (conversion and validation).
 
-use super::{metadata, nearest_node, refused};
+use super::{nearest_node, refused};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::resource::Object;
+use crate::schema::names;
 use crate::text::{Node, NodeId, Str, Value};
 use alloc::format;
 use alloc::string::String;
@@ -183,7 +184,7 @@ pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
     }
     for host in ingress.tls.iter().flat_map(|tls| &tls.hosts).chain(ingress.rules.iter().filter_map(|rule| rule.host.as_ref())) {
         let name = host.text.strip_prefix("*.").unwrap_or(host.text);
-        if !metadata::is_subdomain(name) {
+        if !names::subdomain(name).is_empty() {
             let help = "a host is a DNS name in lower case, perhaps with `*.` before it; leave it out to mean every host";
             refuse(host.node, format!("`{}` is no host", host.text), Some(help));
         }

@@ -5,6 +5,7 @@
 use super::refused;
 use crate::diagnostic::{Diagnostic, codes};
 use crate::resource::Object;
+use crate::schema::names;
 use crate::text::{Node, Value};
 use alloc::format;
 use alloc::vec::Vec;
@@ -36,9 +37,9 @@ impl NameRule {
     /// Whether a name has the form.
     pub fn accepts(self, name: &str) -> bool {
         match self {
-            NameRule::Subdomain => is_subdomain(name),
-            NameRule::Label1123 => is_label(name),
-            NameRule::Label1035 => is_label(name) && name.starts_with(|c: char| c.is_ascii_lowercase()),
+            NameRule::Subdomain => names::subdomain(name).is_empty(),
+            NameRule::Label1123 => names::label(name).is_empty(),
+            NameRule::Label1035 => names::label_1035(name).is_empty(),
             NameRule::PathSegment => name != "." && name != ".." && !name.contains(['/', '%']),
         }
     }
@@ -51,45 +52,6 @@ impl NameRule {
             NameRule::PathSegment => "no `/` and no `%`",
         }
     }
-}
-
-/// `[a-z0-9]([-a-z0-9]*[a-z0-9])?`, at most 63 characters.
-pub fn is_label(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.len() <= 63
-        && bytes.iter().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
-        && matches!(bytes.first(), Some(first) if *first != b'-')
-        && bytes.last() != Some(&b'-')
-}
-
-/// Labels joined by dots (each as [`is_label`], but of any length), at most 253 characters.
-pub fn is_subdomain(text: &str) -> bool {
-    let part = |part: &str| {
-        let bytes = part.as_bytes();
-        bytes.iter().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
-            && matches!(bytes.first(), Some(first) if *first != b'-')
-            && bytes.last() != Some(&b'-')
-    };
-    text.len() <= 253 && text.split('.').all(part)
-}
-
-/// A name that may be a label's: an optional subdomain and `/`, then at most 63 letters, digits, `-`, `_` and `.`.
-pub fn is_qualified_name(text: &str) -> bool {
-    let (prefix, name) = match text.split_once('/') {
-        Some((prefix, name)) => (Some(prefix), name),
-        None => (None, text),
-    };
-    prefix.is_none_or(is_subdomain) && !name.is_empty() && is_label_value(name)
-}
-
-/// A value that a label may have: empty, or at most 63 letters, digits, `-`, `_` and `.` with a letter or digit at both ends.
-pub fn is_label_value(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return true };
-    bytes.len() <= 63
-        && first.is_ascii_alphanumeric()
-        && last.is_ascii_alphanumeric()
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
 /// Checks an object's name, namespace, labels and annotations. Whether the API server takes it.
@@ -127,12 +89,12 @@ pub(super) fn label(object: &Object, key: &str, value: &Node, what: &str, restri
         lower = key.to_ascii_lowercase();
         &lower
     };
-    if !is_qualified_name(key_as_checked) {
+    if !names::qualified_name(key_as_checked).is_empty() {
         let message = format!("`{key}` cannot be the name of a {what}").replace("a annotation", "an annotation");
         sink.push(refused(&codes::INVALID_LABEL, object, value.id, message));
     }
     match &value.value {
-        Value::String(text) if restricted && !is_label_value(text) => {
+        Value::String(text) if restricted && !names::label_value(text).is_empty() => {
             let message = format!("`{text}` cannot be the value of the {what} `{key}`");
             let help = "Kubernetes takes at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends";
             sink.push(refused(&codes::INVALID_LABEL, object, value.id, message).help(help));

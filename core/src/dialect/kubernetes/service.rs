@@ -5,6 +5,7 @@
 use super::{metadata, nearest_node, refused};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::resource::Object;
+use crate::schema::names;
 use crate::text::{Node, NodeId, Str, Value};
 use alloc::format;
 use alloc::vec::Vec;
@@ -87,7 +88,7 @@ fn check_port(object: &Object, item: &Node, all: &[Node], at: usize, sink: &mut 
     }
     if !name.is_empty() {
         let node = item.get("name").map_or(item.id, |name| name.id);
-        if !metadata::is_label(name) {
+        if !names::label(name).is_empty() {
             refuse(node, format!("`{name}` cannot be the name of a port"));
         }
         if all[..at].iter().any(|other| other.get("name").and_then(Node::as_str) == Some(name)) {

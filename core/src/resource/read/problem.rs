@@ -16,9 +16,9 @@ pub(super) fn finding(problem: &Problem) -> Diagnostic {
 
 fn code(kind: ProblemKind) -> &'static Code {
     match kind {
-        ProblemKind::Syntax | ProblemKind::Tab | ProblemKind::ControlCharacter | ProblemKind::NoBreakSpace => &codes::SYNTAX,
+        ProblemKind::Syntax | ProblemKind::Tab | ProblemKind::ControlCharacter => &codes::SYNTAX,
+        ProblemKind::Ignored | ProblemKind::NoBreakSpace => &codes::SUSPICIOUS_TEXT,
         ProblemKind::Separator => &codes::BROKEN_SEPARATOR,
-        ProblemKind::Ignored => &codes::TEXT_IGNORED,
         ProblemKind::Template => &codes::TEMPLATE,
         ProblemKind::TooDeep | ProblemKind::TooLarge => &codes::TOO_LARGE,
         ProblemKind::AliasBomb => &codes::ALIAS_BOMB,

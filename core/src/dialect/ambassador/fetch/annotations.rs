@@ -3,14 +3,15 @@
 //! Source of behaviour: Emissary `pkg/snapshot/v1/annotations.go` and `pkg/kates/manifests.go`.
 
 use super::super::Options;
+use super::super::kinds::{self, Admission, Via};
 use super::apply::Memory;
 use super::class::{self, Class};
-use super::emit::{self, Admission};
+use super::emit;
 use super::{Seen, findings, ignore};
-use crate::config::{Labels, Ledger, Payload, Resource, State, Support, Why};
+use crate::config::{Labels, Ledger, Payload, Resource, State, Why};
 use crate::diagnostic::Diagnostic;
 use crate::resource::{Object, ObjectId, Objects, ResourceKey, Rule};
-use crate::text::{self, Node, NodeId, Str, Value};
+use crate::text::{Node, NodeId, Str, Value};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -110,21 +111,12 @@ fn unfold(object: &Object, parent: &Object, options: &Options) -> Unfolded {
     let group = Str::new(api_version.split_once('/').map_or("", |(group, _)| group));
     let key = ResourceKey { group, kind: kind.clone(), namespace: Some(namespace.clone()), name: name.clone() };
 
-    let known = class::AMBASSADOR.into_iter().find(|known| *known == kind);
-    let admission = match known.filter(|known| class::is_served(known, &api_version)) {
-        Some(known) => {
-            if api_version == "getambassador.io/v1" {
-                sink.push(findings::annotation_v1(object, &key));
-            }
-            emit::admit_from_annotation(known, object, &root, &mut sink)
-        }
+    let admission = match kinds::find(&kind) {
+        Some(known) => kinds::admit(known, object, Via::Annotation, &root, &mut sink),
         None => {
-            // What the compiler itself complains of is not said twice.
-            if class::support(&api_version) != Support::Refused {
-                sink.push(findings::unsupported_in_annotation(object, &key, &api_version));
-            }
+            sink.push(findings::unsupported_in_annotation(object, &key));
             let spec = root.get("spec").map(|spec| Arc::new(spec.clone()));
-            let error = format!("unsupported GroupVersionKind {api_version}, Kind={kind}");
+            let error = format!("unsupported GroupVersionKind \"{api_version}, Kind={kind}\", ignoring");
             Admission { spec, errors: alloc::vec![error], api_version: api_version.clone(), refused: false }
         }
     };
@@ -164,47 +156,23 @@ fn labels(root: &Node) -> Arc<Labels> {
     Arc::new(labels)
 }
 
-/// The flat form as a Kubernetes object: what is not metadata goes into `spec`, and what is not said is the parent's.
+/// The flat form as a Kubernetes object; what it does not say is the parent's.
 fn normalise(root: &Node, parent: &Object) -> Node {
-    let object_at = |key: &str| match root.get(key) {
-        Some(node @ Node { value: Value::Object(_), .. }) => node.clone(),
-        _ => emit::empty(root.id),
-    };
-    let mut metadata = object_at("metadata");
-    let mut spec = object_at("spec");
-    let mut out = text::Object::new();
-    let api_version = root.get("apiVersion").filter(|node| node.as_str().is_some());
-    let written = api_version.and_then(Node::as_str).unwrap_or_default();
-    let current = match written.strip_prefix("ambassador/") {
-        Some(version) => Str::from(format!("{}/{version}", class::GROUP)),
-        None => Str::new(written),
-    };
-    out.insert("apiVersion", emit::made_text(api_version.map_or(root.id, |node| node.id), current));
-    for entry in root.as_object().into_iter().flatten() {
-        let (key, value) = (&entry.key, entry.value.clone());
-        match &**key {
-            "apiVersion" | "metadata" | "spec" => {}
-            "kind" | "status" => {
-                out.insert(key.clone(), value);
-            }
-            "name" | "namespace" | "generation" => put(&mut metadata, key.clone(), value),
-            "metadata_labels" => put(&mut metadata, Str::new_static("labels"), value),
-            _ => put(&mut spec, key.clone(), value),
+    let mut root = kinds::unfold(root).into_owned();
+    let id = root.id;
+    let Value::Object(fields) = &mut root.value else { return root };
+    if let Some(metadata) = fields.get_mut("metadata") {
+        if metadata.get("namespace").and_then(Node::as_str).is_none_or(str::is_empty) {
+            let namespace = parent.key.namespace.clone().unwrap_or_default();
+            put(metadata, Str::new_static("namespace"), emit::made_text(id, namespace));
+        }
+        if metadata.get("labels").is_none_or(Node::is_null)
+            && let Some(labels) = parent.root.at(&["metadata", "labels"])
+        {
+            put(metadata, Str::new_static("labels"), Node { id, value: labels.value.clone() });
         }
     }
-    let lacks = |metadata: &Node, key: &str| metadata.get(key).is_none_or(Node::is_null);
-    if metadata.get("namespace").and_then(Node::as_str).is_none_or(str::is_empty) {
-        let namespace = parent.key.namespace.clone().unwrap_or_default();
-        put(&mut metadata, Str::new_static("namespace"), emit::made_text(root.id, namespace));
-    }
-    if lacks(&metadata, "labels")
-        && let Some(labels) = parent.root.at(&["metadata", "labels"])
-    {
-        put(&mut metadata, Str::new_static("labels"), Node { id: root.id, value: labels.value.clone() });
-    }
-    out.insert("metadata", metadata);
-    out.insert("spec", spec);
-    Node { id: root.id, value: Value::Object(out) }
+    root
 }
 
 fn put(holder: &mut Node, key: Str, value: Node) {

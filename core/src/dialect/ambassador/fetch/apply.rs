@@ -7,6 +7,7 @@
 
 use super::class::{self, Class};
 use super::super::Options;
+use super::super::kinds::{self, Via};
 use super::{annotations::Unfolded, emit, findings};
 use crate::config::{Ledger, Resource, State, Why};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -28,7 +29,7 @@ pub(super) struct Applied<'a> {
 /// What was found out about an object by itself.
 pub(super) struct Verdict {
     pub(super) class: Class,
-    /// Why the API server refuses it.
+    /// Why the API server refuses it. Ambassador's own objects go on all the same, as invalid ones.
     pub(super) refused: Option<Str>,
     /// For Ambassador's kinds: its `spec` in the current version.
     pub(super) spec: Option<Arc<Node>>,
@@ -105,7 +106,12 @@ pub(super) fn apply<'a>(
         sink.extend(verdict.findings.iter().cloned());
         if let Some(why) = &verdict.refused {
             ledger.set(object.id, State::Invalid(why.clone()));
-            continue;
+            match by_key.get(&object.key) {
+                // The earlier one stays in force.
+                Some(at) if held[*at].verdict.refused.is_none() => continue,
+                _ if verdict.resource.is_none() => continue,
+                _ => {}
+            }
         }
         match verdict.class {
             Class::Foreign => super::ignore(ledger, object.id, Why::UnknownKind, "Emissary-ingress does not read this kind"),
@@ -116,6 +122,9 @@ pub(super) fn apply<'a>(
         match by_key.get(&object.key) {
             Some(at) => {
                 let earlier = core::mem::replace(&mut held[*at], applied);
+                if earlier.verdict.refused.is_some() {
+                    continue;
+                }
                 ledger.set(earlier.object.id, State::Shadowed(object.id));
                 sink.push(findings::overwritten(earlier.object, object));
             }
@@ -139,20 +148,13 @@ fn judge(object: &Object, options: &Options) -> Verdict {
             sink.push(findings::unknown_ambassador_kind(object));
             true
         }
-        Class::Ambassador(kind) if !class::is_served(kind, &object.api_version) => {
-            sink.push(findings::dead_version(object));
-            true
-        }
         Class::Ambassador(kind) => {
-            let named = metadata::check(object, &mut sink);
-            let admission = super::emit::admit_from_server(kind, object, &mut sink);
-            let refused = !named || admission.refused;
-            if !refused {
-                verdict.resource = emit::custom(object, &admission, options, &mut sink);
-            }
+            let admission = kinds::admit(kind, object, Via::ApiServer, &object.root, &mut sink);
+            // What is refused is loaded too, as invalid, so that everybody who looks at the configuration sees it.
+            verdict.resource = emit::custom(object, &admission, options, &mut sink);
             verdict.spec = admission.spec;
             verdict.errors = admission.errors;
-            refused
+            admission.refused
         }
         Class::EdgeStack => {
             sink.push(findings::edge_stack_kind(object));

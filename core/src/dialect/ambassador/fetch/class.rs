@@ -2,17 +2,15 @@
 //!
 //! Source of behaviour: Emissary `cmd/entrypoint/interesting_types.go`, `pkg/snapshot/v1/types.go` (order), `config/config.py` (storage).
 
+use super::super::kinds::{self, GROUP, Kind};
 use crate::config::{Store, Support};
 use crate::dialect::kubernetes::ingress::is_ingress;
 
-/// The group of Ambassador's own kinds.
-pub(super) const GROUP: &str = "getambassador.io";
-
 /// What an object is to the controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Class {
     /// One of Ambassador's own kinds.
-    Ambassador(&'static str),
+    Ambassador(&'static Kind),
     Service,
     Secret,
     Endpoints,
@@ -28,13 +26,22 @@ pub(super) enum Class {
     Foreign,
 }
 
-/// Ambassador's kinds in the order in which the compiler sees them.
+impl PartialEq for Class {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Class::Ambassador(one), Class::Ambassador(other)) => core::ptr::eq(*one, *other),
+            _ => core::mem::discriminant(self) == core::mem::discriminant(other),
+        }
+    }
+}
+
+/// Ambassador's kinds in the order in which the compiler sees them. It shows only where two resources have the same rkey.
 pub(super) const AMBASSADOR: [&str; 14] = [
     "Listener",
     "Host",
+    "Module",
     "Mapping",
     "TCPMapping",
-    "Module",
     "TLSContext",
     "AuthService",
     "RateLimitService",
@@ -65,8 +72,8 @@ const EDGE_STACK: &[&str] = &[
 /// What an object is to the controller.
 pub(super) fn of(group: &str, kind: &str) -> Class {
     match (group, kind) {
-        (GROUP | "gateway.getambassador.io" | "ambassador" | "x.getambassador.io", _) => {
-            match AMBASSADOR.into_iter().find(|known| *known == kind) {
+        (GROUP | "ambassador", _) => {
+            match kinds::find(kind) {
                 Some(kind) => Class::Ambassador(kind),
                 None if EDGE_STACK.contains(&kind) => Class::EdgeStack,
                 None => Class::UnknownAmbassador,
@@ -83,35 +90,14 @@ pub(super) fn of(group: &str, kind: &str) -> Class {
     }
 }
 
-/// Whether the API server serves a kind of Ambassador in this version, with the chart's `enableLegacyVersions` and `enableV1`.
-pub(super) fn is_served(kind: &str, api_version: &str) -> bool {
-    match api_version.strip_prefix("getambassador.io/") {
-        Some("v3alpha1") => true,
-        Some("v2") => kind != "Listener",
-        Some("v1") => kind != "Listener" && kind != "Host",
-        _ => false,
-    }
-}
-
 /// Under which key a kind is filed.
 pub(super) fn store(kind: &str) -> Store {
     match kind {
-        "Mapping" => Store::ByName("mappings"),
-        "Host" => Store::ByName("hosts"),
-        "Listener" => Store::ByName("listeners"),
         "Module" => Store::Module,
         "Secret" => Store::ByRkey("secrets"),
         "Service" => Store::ByRkey("service"),
-        "TCPMapping" => Store::ByName("tcpmappings"),
-        "TLSContext" => Store::ByName("tls_contexts"),
-        "AuthService" => Store::ByName("auth_configs"),
-        "RateLimitService" => Store::ByName("ratelimit_configs"),
-        "TracingService" => Store::ByName("tracing_configs"),
-        "LogService" => Store::ByName("log_services"),
-        "DevPortal" => Store::ByName("devportals"),
-        "ConsulResolver" | "KubernetesEndpointResolver" | "KubernetesServiceResolver" => Store::ByName("resolvers"),
         "Ingress" => Store::ByRkey("ingresses"),
-        _ => Store::ByKind,
+        _ => kinds::find(kind).map_or(Store::ByKind, |kind| Store::ByName(kind.config_key)),
     }
 }
 

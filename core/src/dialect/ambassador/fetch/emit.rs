@@ -4,9 +4,9 @@
 //! `config/config.py` (good_ambassador_id).
 
 use super::super::Options;
+use super::super::kinds::{Admission, GROUP};
 use super::annotations::Annotations;
 use super::apply::Applied;
-use super::class::GROUP;
 use super::secrets::Passed;
 use super::{expand, findings, ignore};
 use crate::config::{Labels, Ledger, Location, Payload, Resource, State, Why};
@@ -20,26 +20,6 @@ use alloc::vec::Vec;
 
 /// The version that the API server stores and the compiler reads.
 pub(super) const CURRENT_VERSION: &str = "getambassador.io/v3alpha1";
-
-/// What the API server and the controller's own validation say of one of Ambassador's objects.
-pub(super) struct Admission {
-    pub(super) spec: Option<Arc<Node>>,
-    pub(super) errors: Vec<String>,
-    pub(super) api_version: Str,
-    pub(super) refused: bool,
-}
-
-/// An object that the API server is asked to take.
-pub(super) fn admit_from_server(_kind: &'static str, object: &Object, _sink: &mut Vec<Diagnostic>) -> Admission {
-    let spec = object.root.get("spec").map(|spec| Arc::new(spec.clone()));
-    Admission { spec, errors: Vec::new(), api_version: Str::new_static(CURRENT_VERSION), refused: false }
-}
-
-/// An object that stands in an annotation, in the form that Kubernetes objects have.
-pub(super) fn admit_from_annotation(_kind: &'static str, _object: &Object, root: &Node, _sink: &mut Vec<Diagnostic>) -> Admission {
-    let spec = root.get("spec").map(|spec| Arc::new(spec.clone()));
-    Admission { spec, errors: Vec::new(), api_version: Str::new_static(CURRENT_VERSION), refused: false }
-}
 
 /// What all resources have, before they have an identifier.
 pub(super) struct Parts {

@@ -47,16 +47,9 @@ pub(super) fn foreign_kind(object: &Object) -> Diagnostic {
     Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone())
 }
 
-pub(super) fn dead_version(object: &Object) -> Diagnostic {
-    let message = format!("a cluster does not know {} in version {}", object.key.kind, object.api_version);
-    Diagnostic::new(&codes::DEAD_VERSION, message, at_version(object))
-        .about(object.key.clone())
-        .help("write `apiVersion: getambassador.io/v3alpha1`, and check the fields: some were renamed")
-}
-
 pub(super) fn old_ingress(object: &Object) -> Diagnostic {
     let message = format!("Kubernetes 1.22 and later do not serve Ingress in {}", object.api_version);
-    Diagnostic::new(&codes::OLD_VERSION, message, at_version(object))
+    Diagnostic::new(&codes::DEPRECATED_VERSION, message, at_version(object))
         .about(object.key.clone())
         .help("write `apiVersion: networking.k8s.io/v1`, with `pathType` and `backend.service`")
 }
@@ -116,18 +109,13 @@ pub(super) fn annotation_without_name(object: &Object) -> Diagnostic {
     Diagnostic::new(&codes::INCOMPLETE_OBJECT, message, Place::value(object.id, object.root.id)).help("add `name: ...`")
 }
 
-pub(super) fn annotation_v1(object: &Object, key: &ResourceKey) -> Diagnostic {
-    let message = format!("a resource of version {} in an annotation stops the real controller", object.api_version);
-    Diagnostic::new(&codes::ANNOTATION_V1, message, at_version(object))
-        .about(key.clone())
-        .help("write `apiVersion: getambassador.io/v3alpha1`; what follows is worked out as if it were read")
-}
-
-pub(super) fn unsupported_in_annotation(object: &Object, key: &ResourceKey, api_version: &str) -> Diagnostic {
-    let message = format!("{} in version `{api_version}` cannot stand in an annotation, so it is ignored", key.kind);
-    Diagnostic::new(&codes::UNSUPPORTED_VERSION, message, at_version(object))
-        .about(key.clone())
-        .help("write `apiVersion: getambassador.io/v3alpha1`")
+pub(super) fn unsupported_in_annotation(object: &Object, key: &ResourceKey) -> Diagnostic {
+    let message = format!("{} cannot stand in an annotation, so it is ignored", key.kind);
+    let finding = Diagnostic::new(&codes::UNSUPPORTED_IN_ANNOTATION, message, at_kind(object)).about(key.clone());
+    match nearest(&key.kind, super::class::AMBASSADOR) {
+        Some(kind) => finding.help(format!("did you mean {kind}?")),
+        None => finding.help("only the kinds of getambassador.io can"),
+    }
 }
 
 pub(super) fn unreferenced_secret(object: &Object) -> Diagnostic {

@@ -24,7 +24,7 @@ mod findings;
 
 pub use apply::Memory;
 
-use super::Options;
+use super::{Options, kinds};
 use crate::config::{Config, Ledger, Resource, Rules, State};
 use crate::diagnostic::Diagnostic;
 use crate::resource::{ObjectId, Objects, ReadOptions, Shape};
@@ -67,7 +67,7 @@ pub fn fetch_again(
         emitter.annotations(service, &annotations);
     }
     ingress::emit(&seen, &annotations, &mut emitter);
-    for kind in class::AMBASSADOR {
+    for kind in class::AMBASSADOR.into_iter().filter_map(kinds::find) {
         for applied in seen.of(Class::Ambassador(kind)) {
             emitter.custom(applied);
         }

@@ -2,7 +2,7 @@
 //!
 //! Source of behaviour: Emissary `cmd/entrypoint/secrets.go` and `fetch/secret.py`.
 
-use super::super::{MissingSecrets, Options};
+use super::super::{MissingSecrets, Options, kinds};
 use super::annotations::Annotations;
 use super::class::Class;
 use super::emit::{self, Parts, made_text};
@@ -147,11 +147,11 @@ fn references(seen: &Seen<'_>, annotations: &Annotations<'_>, options: &Options)
             users.push((&unfolded.kind, object, unfolded.key.namespace.as_deref().unwrap_or_default(), spec));
         }
     }
-    for kind in ["Host", "TLSContext", "Module"] {
+    for kind in ["Host", "TLSContext", "Module"].into_iter().filter_map(kinds::find) {
         for applied in seen.of(Class::Ambassador(kind)) {
             let Some(spec) = applied.verdict.spec.as_deref().filter(|_| applied.verdict.errors.is_empty()) else { continue };
             if emit::front_end_id(spec, options) {
-                users.push((kind, applied.object, applied.object.key.namespace.as_deref().unwrap_or_default(), spec));
+                users.push((kind.name, applied.object, applied.object.key.namespace.as_deref().unwrap_or_default(), spec));
             }
         }
     }
