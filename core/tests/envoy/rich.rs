@@ -498,13 +498,18 @@ fn clusters() -> Vec<Arc<Cluster>> {
                     headers: mutations(),
                     expected_statuses: vec![s((200, 300))],
                 }),
-                check(HealthChecker::Grpc { service_name: st("p.S"), authority: Some(st("a.example")) }),
+                check(HealthChecker::Grpc { service_name: st("one too many"), authority: None }),
             ],
             http: UpstreamHttp { header_key_format: Some(s(HeaderKeyFormat::ProperCaseWords)), ..UpstreamHttp::default() },
             lb_policy: s(LbPolicy::RingHash),
             ..cluster("eds", eds)
         },
-        Cluster { lb_policy: s(LbPolicy::Maglev), http: UpstreamHttp { idle_timeout: Some(ms(1)), ..UpstreamHttp::default() }, ..cluster("fixed", fixed) },
+        Cluster {
+            health_checks: vec![check(HealthChecker::Grpc { service_name: st("p.S"), authority: Some(st("a.example")) })],
+            lb_policy: s(LbPolicy::Maglev),
+            http: UpstreamHttp { http2: Some(s(())), idle_timeout: Some(ms(1)), ..UpstreamHttp::default() },
+            ..cluster("fixed", fixed)
+        },
         Cluster {
             lb_policy: s(LbPolicy::Random),
             dns_family: Some(s(DnsFamily::Auto)),
@@ -599,4 +604,7 @@ pub const OLD: Spelling = Spelling {
     tcp_always_weighted: true,
     ext_authz_headers_on_service: true,
     tracer_in_bootstrap: true,
+    child_span_on_router: true,
+    compressor_content_type: true,
+    dns_ttl_on_cluster: true,
 };

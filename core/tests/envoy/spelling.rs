@@ -114,6 +114,27 @@ spelled!(tcp_always_weighted "/static_resources/listeners/2/filter_chains/0/filt
 spelled!(ext_authz_headers_on_service format!("{HTTP}/http_filters/10/typed_config/http_service/authorization_request/allowed_headers/patterns/0"),
     json!({"exact": "authorization", "ignore_case": true}), Value::Null);
 
+spelled!(child_span_on_router format!("{HTTP}/http_filters/14/typed_config"),
+    json!({"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router", "start_child_span": true,
+           "suppress_envoy_headers": true}),
+    json!({"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router", "suppress_envoy_headers": true}));
+
+#[test]
+fn child_spans_are_the_connection_managers_in_current_spelling() {
+    let at = format!("{HTTP}/tracing/spawn_upstream_span");
+    check("child_span_on_router", Spelling { child_span_on_router: true, ..Spelling::CURRENT }, &at, Value::Null, json!(true));
+}
+
+spelled!(compressor_content_type format!("{HTTP}/http_filters/6/typed_config/response_direction_config/common_config"),
+    json!({"min_content_length": 32, "content_type": ["text/html"]}),
+    json!({"min_content_length": 32, "content_type_matcher": [{"exact": "text/html"}]}));
+
+spelled!(dns_ttl_on_cluster "/static_resources/clusters/3/cluster_type", Value::Null,
+    json!({"name": "envoy.clusters.dns", "typed_config": {
+        "@type": "type.googleapis.com/envoy.extensions.clusters.dns.v3.DnsCluster",
+        "respect_dns_ttl": true, "dns_lookup_family": "AUTO", "all_addresses_in_single_endpoint": true
+    }}));
+
 spelled!(tracer_in_bootstrap "/tracing/http/name", json!("envoy.zipkin"), Value::Null);
 
 #[test]
