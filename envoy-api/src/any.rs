@@ -61,7 +61,11 @@ pub struct Any(Repr);
 enum Repr {
     Typed(Arc<dyn AnyMessage>),
     Raw { type_url: String, value: Vec<u8> },
-    Json { type_url: String, fields: String },
+    #[cfg_attr(not(feature = "registry"), expect(dead_code, reason = "only the reader makes it"))]
+    Json {
+        type_url: String,
+        fields: String,
+    },
 }
 
 impl Any {

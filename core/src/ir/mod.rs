@@ -207,6 +207,12 @@ pub struct Spelling {
     pub ext_authz_headers_on_service: bool,
     /// The tracer in the bootstrap, instead of each connection manager.
     pub tracer_in_bootstrap: bool,
+    /// `start_child_span` of the router, instead of `spawn_upstream_span` of the connection manager's tracing.
+    pub child_span_on_router: bool,
+    /// `content_type` of the compressor, instead of `content_type_matcher`.
+    pub compressor_content_type: bool,
+    /// `respect_dns_ttl` of the cluster, instead of a cluster of the DNS extension.
+    pub dns_ttl_on_cluster: bool,
 }
 
 impl Spelling {
@@ -222,6 +228,9 @@ impl Spelling {
         tcp_always_weighted: false,
         ext_authz_headers_on_service: false,
         tracer_in_bootstrap: false,
+        child_span_on_router: false,
+        compressor_content_type: false,
+        dns_ttl_on_cluster: false,
     };
 }
 

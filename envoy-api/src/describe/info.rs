@@ -194,10 +194,12 @@ impl EnumInfo {
         }
     }
 
-    /// The value of a name.
+    /// The value of a name. Like Envoy, `high` and `per-route` are taken for `HIGH` and `PER_ROUTE`.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&'static EnumValue> {
-        self.values.iter().find(|v| v.name == name)
+        let byte = |b: u8| if b == b'-' { b'_' } else { b.to_ascii_uppercase() };
+        let alike = |known: &str| known.len() == name.len() && known.bytes().zip(name.bytes()).all(|(a, b)| byte(a) == byte(b));
+        self.values.iter().find(|v| v.name == name).or_else(|| self.values.iter().find(|v| alike(v.name)))
     }
 }
 

@@ -99,8 +99,8 @@ pub struct VirtualHost {
     pub include_request_attempt_count: bool,
     #[prost(bool, tag = "19")]
     pub include_attempt_count_in_response: bool,
-    #[prost(message, optional, tag = "16")]
-    pub retry_policy: ::core::option::Option<RetryPolicy>,
+    #[prost(message, optional, boxed, tag = "16")]
+    pub retry_policy: ::core::option::Option<::prost::alloc::boxed::Box<RetryPolicy>>,
     #[prost(message, optional, tag = "20")]
     pub retry_policy_typed_config: ::core::option::Option<crate::Any>,
     #[prost(message, optional, tag = "17")]
@@ -213,7 +213,7 @@ pub mod route {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Action {
         #[prost(message, tag = "2")]
-        Route(super::RouteAction),
+        Route(::prost::alloc::boxed::Box<super::RouteAction>),
         #[prost(message, tag = "3")]
         Redirect(super::RedirectAction),
         #[prost(message, tag = "7")]
@@ -480,8 +480,8 @@ pub struct RouteAction {
     pub flush_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "40")]
     pub early_data_policy: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
-    #[prost(message, optional, tag = "9")]
-    pub retry_policy: ::core::option::Option<RetryPolicy>,
+    #[prost(message, optional, boxed, tag = "9")]
+    pub retry_policy: ::core::option::Option<::prost::alloc::boxed::Box<RetryPolicy>>,
     #[prost(message, optional, tag = "33")]
     pub retry_policy_typed_config: ::core::option::Option<crate::Any>,
     #[prost(message, repeated, tag = "30")]
@@ -494,8 +494,8 @@ pub struct RouteAction {
     pub include_vh_rate_limits: ::core::option::Option<bool>,
     #[prost(message, repeated, tag = "15")]
     pub hash_policy: ::prost::alloc::vec::Vec<route_action::HashPolicy>,
-    #[prost(message, optional, tag = "17")]
-    pub cors: ::core::option::Option<CorsPolicy>,
+    #[prost(message, optional, boxed, tag = "17")]
+    pub cors: ::core::option::Option<::prost::alloc::boxed::Box<CorsPolicy>>,
     #[prost(message, optional, tag = "23")]
     pub max_grpc_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "28")]
@@ -4552,7 +4552,7 @@ pub(crate) mod described {
             d::Field::put(&self.name, v, &F37[0]);
             d::Field::put(&self.r#match, v, &F37[1]);
             if let Some(super::route::Action::Route(x)) = &self.action {
-                d::put_member(x, v, &F37[2]);
+                d::put_member(&**x, v, &F37[2]);
             }
             if let Some(super::route::Action::Redirect(x)) = &self.action {
                 d::put_member(x, v, &F37[3]);
@@ -4586,7 +4586,7 @@ pub(crate) mod described {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.r#match, r, f),
-                2 => r::member(r, f, |x| self.action = Some(super::route::Action::Route(x))),
+                2 => r::member(r, f, |x| self.action = Some(super::route::Action::Route(r::new_box(x)))),
                 3 => r::member(r, f, |x| self.action = Some(super::route::Action::Redirect(x))),
                 4 => r::member(r, f, |x| self.action = Some(super::route::Action::DirectResponse(x))),
                 5 => r::member(r, f, |x| self.action = Some(super::route::Action::FilterAction(x))),
@@ -4998,14 +4998,14 @@ pub(crate) mod described {
             d::Field::put(&self.idle_timeout, v, &F38[18]);
             d::Field::put(&self.flush_timeout, v, &F38[19]);
             d::Field::put(&self.early_data_policy, v, &F38[20]);
-            d::Field::put(&self.retry_policy, v, &F38[21]);
+            d::put_boxed(&self.retry_policy, v, &F38[21]);
             d::Field::put(&self.retry_policy_typed_config, v, &F38[22]);
             d::Field::put(&self.request_mirror_policies, v, &F38[23]);
             d::Field::put(&self.priority, v, &F38[24]);
             d::Field::put(&self.rate_limits, v, &F38[25]);
             d::Field::put(&self.include_vh_rate_limits, v, &F38[26]);
             d::Field::put(&self.hash_policy, v, &F38[27]);
-            d::Field::put(&self.cors, v, &F38[28]);
+            d::put_boxed(&self.cors, v, &F38[28]);
             d::Field::put(&self.max_grpc_timeout, v, &F38[29]);
             d::Field::put(&self.grpc_timeout_offset, v, &F38[30]);
             d::Field::put(&self.upgrade_configs, v, &F38[31]);
@@ -5061,14 +5061,14 @@ pub(crate) mod described {
                 18 => r::slot(&mut self.idle_timeout, r, f),
                 19 => r::slot(&mut self.flush_timeout, r, f),
                 20 => r::slot(&mut self.early_data_policy, r, f),
-                21 => r::slot(&mut self.retry_policy, r, f),
+                21 => r::boxed(&mut self.retry_policy, r, f),
                 22 => r::slot(&mut self.retry_policy_typed_config, r, f),
                 23 => r::slot(&mut self.request_mirror_policies, r, f),
                 24 => r::slot(&mut self.priority, r, f),
                 25 => r::slot(&mut self.rate_limits, r, f),
                 26 => r::slot(&mut self.include_vh_rate_limits, r, f),
                 27 => r::slot(&mut self.hash_policy, r, f),
-                28 => r::slot(&mut self.cors, r, f),
+                28 => r::boxed(&mut self.cors, r, f),
                 29 => r::slot(&mut self.max_grpc_timeout, r, f),
                 30 => r::slot(&mut self.grpc_timeout_offset, r, f),
                 31 => r::slot(&mut self.upgrade_configs, r, f),
@@ -6644,7 +6644,7 @@ pub(crate) mod described {
             d::Field::put(&self.typed_per_filter_config, v, &F61[12]);
             d::Field::put(&self.include_request_attempt_count, v, &F61[13]);
             d::Field::put(&self.include_attempt_count_in_response, v, &F61[14]);
-            d::Field::put(&self.retry_policy, v, &F61[15]);
+            d::put_boxed(&self.retry_policy, v, &F61[15]);
             d::Field::put(&self.retry_policy_typed_config, v, &F61[16]);
             d::Field::put(&self.hedge_policy, v, &F61[17]);
             d::Field::put(&self.include_is_timeout_retry_header, v, &F61[18]);
@@ -6674,7 +6674,7 @@ pub(crate) mod described {
                 12 => r::slot(&mut self.typed_per_filter_config, r, f),
                 13 => r::slot(&mut self.include_request_attempt_count, r, f),
                 14 => r::slot(&mut self.include_attempt_count_in_response, r, f),
-                15 => r::slot(&mut self.retry_policy, r, f),
+                15 => r::boxed(&mut self.retry_policy, r, f),
                 16 => r::slot(&mut self.retry_policy_typed_config, r, f),
                 17 => r::slot(&mut self.hedge_policy, r, f),
                 18 => r::slot(&mut self.include_is_timeout_retry_header, r, f),

@@ -84,7 +84,11 @@ impl<T: Element> Slot for Vec<T> {
         match reader.tokens.start()? {
             Start::Null => return reader.tokens.word("null"),
             Start::List => reader.tokens.open()?,
-            _ => return reader.wrong("a list"),
+            // Envoy takes a single element for a list of one.
+            _ => {
+                self.extend(T::read(reader, Some(field))?);
+                return Ok(());
+            }
         }
         let (mut first, mut index) = (true, 0);
         while reader.tokens.more(&mut first, b']')? {

@@ -219,7 +219,7 @@ fn single(rule: &Rule, value: Value<'_>) -> Option<String> {
         (Rule::Pattern(pattern), Value::String(s)) => (!pattern.matches(s)).then(|| format!("must match the pattern {}", pattern.text)),
         (Rule::In(list), Value::String(s)) => (!list.contains(&s)).then(|| format!("must be one of: {}", list.join(", "))),
         (Rule::HeaderName { strict }, Value::String(s)) => {
-            (!header::is_name(s, *strict)).then(|| if s.is_empty() { "must not be empty" } else { "is not a valid header name" }.to_string())
+            (!header::is_name(s, *strict)).then(|| "is not a valid header name".to_string())
         }
         (Rule::HeaderValue { strict }, Value::String(s)) => {
             (!header::is_value(s, *strict)).then(|| "is not a valid header value".to_string())

@@ -3,7 +3,7 @@
 /// Whether a text can be a header's name. A pseudo-header starts with a colon.
 pub fn is_name(text: &str, strict: bool) -> bool {
     if !strict {
-        return !text.is_empty() && without_breaks(text);
+        return without_breaks(text);
     }
     let token = text.strip_prefix(':').unwrap_or(text);
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+,-.^_|~`".contains(&b);

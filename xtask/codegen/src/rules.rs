@@ -28,7 +28,7 @@ pub fn rules(rules: &DynamicMessage) -> Result<Vec<String>, String> {
 
 fn one(kind: &str, rule: &str, value: &Value) -> Result<Option<String>, String> {
     let number = || number(kind, value);
-    let count = || Ok::<_, String>(value.as_u64().ok_or_else(|| format!("{kind}.{rule}: no count"))?);
+    let count = || value.as_u64().ok_or_else(|| format!("{kind}.{rule}: no count"));
     let on = value.as_bool() == Some(true);
     Ok(Some(match (kind, rule) {
         ("message" | "any" | "duration", "required") => {

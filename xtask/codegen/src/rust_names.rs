@@ -7,6 +7,14 @@ use syn::{Item, Type};
 
 use crate::closure::Closure;
 
+/// Fields that are put into a `Box`: big, often absent, and part of what a gateway has many of.
+const BOXED: [&str; 4] = [
+    ".envoy.config.route.v3.Route.action.route",
+    ".envoy.config.route.v3.RouteAction.cors",
+    ".envoy.config.route.v3.RouteAction.retry_policy",
+    ".envoy.config.route.v3.VirtualHost.retry_policy",
+];
+
 /// One proto package as prost-build writes it.
 pub struct RustModule {
     /// prost-build's text.
@@ -44,6 +52,9 @@ pub fn build(closure: &Closure) -> Result<BTreeMap<String, RustModule>, String> 
         .enable_type_names()
         .type_name_domain(["."], "type.googleapis.com")
         .extern_path(".google.protobuf.Any", "crate::Any");
+    for path in BOXED {
+        config.boxed(path);
+    }
     let requests = closure
         .set
         .file

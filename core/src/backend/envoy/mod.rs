@@ -8,6 +8,7 @@ pub mod v3;
 
 use crate::ir::SecretReference;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// What a caller wants.
 #[derive(Clone, Copy, Default)]
@@ -19,6 +20,16 @@ pub struct Options<'a> {
     /// Key material, where the host has it and it may appear. A bootstrap then has certificates inline and endpoints fixed, so
     /// that it runs without a management server.
     pub secrets: Option<Lookup<'a>>,
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("document", &self.document)
+            .field("layout", &self.layout)
+            .field("secrets", &self.secrets.map(|_| "<redacted>"))
+            .finish()
+    }
 }
 
 /// Gives the data that a reference names, if the host knows it.

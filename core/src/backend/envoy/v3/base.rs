@@ -66,6 +66,24 @@ pub(super) fn ads() -> pb::base::ConfigSource {
     }
 }
 
+/// "Ask this management server, on a stream of its own."
+pub(super) fn own_stream(server: &Str) -> pb::base::ConfigSource {
+    pb::base::ConfigSource {
+        resource_api_version: V3,
+        config_source_specifier: Some(pb::base::config_source::ConfigSourceSpecifier::ApiConfigSource(grpc_api(server))),
+        ..Default::default()
+    }
+}
+
+pub(super) fn grpc_api(server: &Str) -> pb::base::ApiConfigSource {
+    pb::base::ApiConfigSource {
+        api_type: pb::base::api_config_source::ApiType::Grpc as i32,
+        transport_api_version: V3,
+        grpc_services: [grpc_service(server, None)].into(),
+        ..Default::default()
+    }
+}
+
 pub(super) fn grpc_service(cluster: &Str, timeout: Option<pb::Duration>) -> pb::base::GrpcService {
     use pb::base::grpc_service::{EnvoyGrpc, TargetSpecifier};
     pb::base::GrpcService {

@@ -1,7 +1,7 @@
 //! `Bootstrap`, without listeners and clusters; and the clusters that only a bootstrap has.
 
 use super::access_log::{FILE_LOG, access_log};
-use super::base::{V3, duration, grpc_service, json_value, plain_address, text};
+use super::base::{duration, grpc_api, json_value, plain_address, text};
 use super::endpoint::load_assignment;
 use super::{Context, pb, secret, tracing};
 use crate::backend::output_map::Trace;
@@ -13,7 +13,6 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use pb::Any;
-use pb::base::{ApiConfigSource, api_config_source::ApiType};
 use pb::bootstrap::bootstrap::DynamicResources;
 use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType};
 
@@ -84,15 +83,7 @@ fn needed_server<'a>(ir: &'a Ir, cx: &Context<'_>) -> Option<&'a XdsCluster> {
 }
 
 fn dynamic_resources(server: &XdsCluster) -> DynamicResources {
-    DynamicResources {
-        ads_config: Some(ApiConfigSource {
-            api_type: ApiType::Grpc as i32,
-            transport_api_version: V3,
-            grpc_services: vec![grpc_service(&server.name, None)],
-            ..Default::default()
-        }),
-        ..Default::default()
-    }
+    DynamicResources { ads_config: Some(grpc_api(&server.name)), ..Default::default() }
 }
 
 fn stats_sink(sink: &StatsSink) -> pb::metrics::StatsSink {

@@ -25,14 +25,18 @@ pub(super) fn cluster(cluster: &Cluster, cx: &Context<'_>, t: &mut Trace) -> pb:
         connect_timeout: Some(duration(t.field("connect_timeout", &cluster.connect_timeout))),
         lb_policy: lb_policy(&cluster.lb_policy, t),
         dns_lookup_family: cluster.dns_family.as_ref().map(|family| dns_family(family, t)).unwrap_or_default(),
-        health_checks: t.sourced_list("health_checks", &cluster.health_checks, |of, t| health_check(of, cx, t)),
+        // Envoy wants names for several, which its API has no field for.
+        health_checks: t.sourced_list("health_checks", cluster.health_checks.iter().take(1), |of, t| health_check(of, cx, t)),
         circuit_breakers: circuit_breakers(&cluster.circuit_breakers, t),
         transport_socket: t.within("transport_socket", &cluster.tls, |tls, t| upstream_socket(tls, cx, t)),
         upstream_connection_options: cluster.keepalive.as_ref().map(|of| connection_options(of, t)),
         ..Default::default()
     };
-    out.respect_dns_ttl = cluster.respect_dns_ttl.as_ref().is_some_and(|respect| *t.implicit("respect_dns_ttl", respect));
-    discovery(&cluster.discovery, cx, &mut out, t);
+    let respect_dns_ttl = cluster.respect_dns_ttl.as_ref().filter(|respect| respect.value);
+    discovery(&cluster.discovery, respect_dns_ttl.is_some() && !cx.spelling.dns_ttl_on_cluster, cx, &mut out, t);
+    if let Some(respect) = respect_dns_ttl {
+        dns_ttl(respect, cx, &mut out, t);
+    }
     http_options(&cluster.http, cx, &mut out, t);
     out
 }
@@ -59,11 +63,13 @@ fn dns_family(family: &Sourced<DnsFamily>, t: &mut Trace) -> i32 {
     out as i32
 }
 
-fn discovery(discovery: &ClusterDiscovery, cx: &Context<'_>, out: &mut pb::cluster::Cluster, t: &mut Trace) {
+fn discovery(discovery: &ClusterDiscovery, cluster_type: bool, cx: &Context<'_>, out: &mut pb::cluster::Cluster, t: &mut Trace) {
     let kind = match discovery {
         ClusterDiscovery::Dns { kind, assignment_name, endpoints } => {
             out.load_assignment = Some(t.at("load_assignment", |t| load_assignment(assignment_name, endpoints, t)));
-            t.field("type", kind);
+            if !cluster_type {
+                t.field("type", kind);
+            }
             match kind.value {
                 DnsKind::Strict => DiscoveryType::StrictDns,
                 DnsKind::Logical => DiscoveryType::LogicalDns,
@@ -84,6 +90,35 @@ fn discovery(discovery: &ClusterDiscovery, cx: &Context<'_>, out: &mut pb::clust
         }
     };
     out.cluster_discovery_type = Some(ClusterDiscoveryType::Type(kind as i32));
+}
+
+/// What cannot be said of the cluster itself in current spelling is said by the extension for DNS, which takes the cluster over.
+fn dns_ttl(respect: &Sourced<bool>, cx: &Context<'_>, out: &mut pb::cluster::Cluster, t: &mut Trace) {
+    use pb::cluster::cluster::CustomClusterType;
+    let all_addresses_in_single_endpoint = match out.cluster_discovery_type {
+        Some(ClusterDiscoveryType::Type(kind)) if kind == DiscoveryType::StrictDns as i32 => false,
+        Some(ClusterDiscoveryType::Type(kind)) if kind == DiscoveryType::LogicalDns as i32 => true,
+        _ => return,
+    };
+    if cx.spelling.dns_ttl_on_cluster {
+        out.respect_dns_ttl = *t.field("respect_dns_ttl", respect);
+        return;
+    }
+    let config = pb::dns_cluster::DnsCluster {
+        respect_dns_ttl: respect.value,
+        dns_lookup_family: match DnsLookupFamily::try_from(out.dns_lookup_family) {
+            Ok(DnsLookupFamily::V4Only) => pb::dns_family::DnsLookupFamily::V4Only,
+            Ok(DnsLookupFamily::V6Only) => pb::dns_family::DnsLookupFamily::V6Only,
+            _ => pb::dns_family::DnsLookupFamily::Auto,
+        } as i32,
+        all_addresses_in_single_endpoint,
+        ..Default::default()
+    };
+    t.at("cluster_type", |t| t.at("typed_config", |t| t.field("respect_dns_ttl", respect)));
+    out.cluster_discovery_type = Some(ClusterDiscoveryType::ClusterType(CustomClusterType {
+        name: "envoy.clusters.dns".to_owned(),
+        typed_config: Some(pb::Any::pack(config)),
+    }));
 }
 
 fn are_addresses(endpoints: &[Sourced<Endpoint>]) -> bool {

@@ -68,7 +68,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(ir: &'a Ir, options: &'a Options<'a>, c: Composer, memory: &'a mut Emitted) -> Self {
-        memory.begin(ir.spelling);
+        memory.begin(ir);
         Self { ir, options, cx: Context::new(ir, options), c, memory }
     }
 
@@ -125,7 +125,7 @@ fn one_cluster(of: &Arc<Cluster>, cx: &Context<'_>, c: &mut Composer, memory: &m
         // What it looks like depends on what the host knows.
         c.whole(|t| cluster::cluster(of, cx, t));
     } else {
-        c.shared(memory.clusters.entry(of), |t| cluster::cluster(of, cx, t));
+        c.shared(memory.clusters(cx).entry(of), |t| cluster::cluster(of, cx, t));
     }
 }
 

@@ -5,7 +5,7 @@ use super::base::{ads, duration, percent, text};
 use super::http_filter::http_filter;
 use super::{Context, pb, tracing};
 use crate::backend::output_map::Trace;
-use crate::ir::{ClientCertDetails, CodecType, HeaderKeyFormat, Http1Options, HttpConnectionManager, Tracing, TracingTag, TracingTagValue};
+use crate::ir::{ClientCertDetails, CodecType, HeaderKeyFormat, Http1Options, HttpConnectionManager, HttpFilterKind, Tracing, TracingTag, TracingTagValue};
 use crate::resource::Sourced;
 use crate::text::Str;
 use pb::base::http_protocol_options::HeadersWithUnderscoresAction;
@@ -42,7 +42,7 @@ pub(super) fn connection_manager(manager: &HttpConnectionManager, cx: &Context<'
         forward_client_cert_details: manager.forward_client_cert.as_ref().map(|mode| forward_client_cert(mode, t)).unwrap_or_default(),
         set_current_client_cert_details: t
             .within("set_current_client_cert_details", &manager.client_cert_details, |details, _| client_cert_details(details)),
-        tracing: t.within("tracing", &manager.tracing, |of, t| tracing_options(of, cx, t)),
+        tracing: t.within("tracing", &manager.tracing, |of, t| tracing_options(of, manager, cx, t)),
         ..Default::default()
     }
 }
@@ -136,12 +136,13 @@ fn client_cert_details(details: &ClientCertDetails) -> parts::SetCurrentClientCe
     }
 }
 
-fn tracing_options(of: &Tracing, cx: &Context<'_>, t: &mut Trace) -> parts::Tracing {
+fn tracing_options(of: &Tracing, manager: &HttpConnectionManager, cx: &Context<'_>, t: &mut Trace) -> parts::Tracing {
     parts::Tracing {
         client_sampling: t.optional("client_sampling", &of.client_sampling).copied().map(percent),
         random_sampling: t.optional("random_sampling", &of.random_sampling).copied().map(percent),
         overall_sampling: t.optional("overall_sampling", &of.overall_sampling).copied().map(percent),
         custom_tags: t.sourced_list("custom_tags", &of.tags, |tag, _| custom_tag(tag)),
+        spawn_upstream_span: child_span(manager).filter(|_| !cx.spelling.child_span_on_router).map(|of| *t.field("spawn_upstream_span", of)),
         provider: cx.tracer.filter(|_| !cx.spelling.tracer_in_bootstrap).and_then(|tracer| {
             t.at("provider", |t| {
                 t.here(tracer.origin);
@@ -150,6 +151,14 @@ fn tracing_options(of: &Tracing, cx: &Context<'_>, t: &mut Trace) -> parts::Trac
         }),
         ..Default::default()
     }
+}
+
+/// What the router says of spans of its own.
+fn child_span(manager: &HttpConnectionManager) -> Option<&Sourced<bool>> {
+    manager.filters.iter().find_map(|filter| match &filter.kind {
+        HttpFilterKind::Router { start_child_span, .. } => start_child_span.as_ref(),
+        _ => None,
+    })
 }
 
 fn custom_tag(tag: &TracingTag) -> pb::tracing::CustomTag {

@@ -35,7 +35,7 @@ fn config(kind: &HttpFilterKind, cx: &Context<'_>, t: &mut Trace) -> Any {
         HttpFilterKind::GrpcHttp1Bridge => Any::pack(filter::grpc_http1_bridge::v3::Config::default()),
         HttpFilterKind::GrpcStats(stats) => Any::pack(grpc_stats(stats, t)),
         HttpFilterKind::Lua(script) => Any::pack(lua(script, cx, t)),
-        HttpFilterKind::Compressor(compressor) => Any::pack(compression(compressor, t)),
+        HttpFilterKind::Compressor(compressor) => Any::pack(compression(compressor, cx, t)),
         HttpFilterKind::Buffer(bytes) => Any::pack(filter::buffer::v3::Buffer {
             max_request_bytes: Some(*t.field("max_request_bytes", bytes)),
         }),
@@ -44,7 +44,10 @@ fn config(kind: &HttpFilterKind, cx: &Context<'_>, t: &mut Trace) -> Any {
         HttpFilterKind::RateLimit(service) => Any::pack(rate_limit(service, t)),
         HttpFilterKind::HealthCheck { path } => Any::pack(health_check(path, cx)),
         HttpFilterKind::Router { start_child_span, suppress_envoy_headers } => Any::pack(filter::router::v3::Router {
-            start_child_span: start_child_span.as_ref().is_some_and(|flag| *t.implicit("start_child_span", flag)),
+            start_child_span: start_child_span
+                .as_ref()
+                .filter(|_| cx.spelling.child_span_on_router)
+                .is_some_and(|flag| *t.implicit("start_child_span", flag)),
             suppress_envoy_headers: suppress_envoy_headers.as_ref().is_some_and(|flag| *t.implicit("suppress_envoy_headers", flag)),
             ..Default::default()
         }),
@@ -81,9 +84,10 @@ fn lua(script: &Sourced<Str>, cx: &Context<'_>, t: &mut Trace) -> filter::lua::v
     }
 }
 
-fn compression(compressor: &Compressor, t: &mut Trace) -> filter::compressor::v3::Compressor {
+fn compression(compressor: &Compressor, cx: &Context<'_>, t: &mut Trace) -> filter::compressor::v3::Compressor {
     use filter::compressor::v3::compressor::{CommonDirectionConfig, ResponseDirectionConfig};
     use pb::gzip::gzip::{CompressionLevel, CompressionStrategy};
+    let by_text = cx.spelling.compressor_content_type;
     let gzip = t.at("compressor_library", |t| {
         t.at("typed_config", |t| pb::gzip::Gzip {
             memory_level: t.optional("memory_level", &compressor.memory_level).copied(),
@@ -104,7 +108,12 @@ fn compression(compressor: &Compressor, t: &mut Trace) -> filter::compressor::v3
     let response = t.at("response_direction_config", |t| ResponseDirectionConfig {
         common_config: Some(t.at("common_config", |t| CommonDirectionConfig {
             min_content_length: t.optional("min_content_length", &compressor.min_content_length).copied(),
-            content_type: texts("content_type", &compressor.content_types, t),
+            content_type: texts("content_type", if by_text { &compressor.content_types } else { &[] }, t),
+            content_type_matcher: t.sourced_list(
+                "content_type_matcher",
+                if by_text { &[][..] } else { &compressor.content_types },
+                |of, _| string_matcher(&StringMatch::Exact(of.clone()), false, cx).unwrap_or_default(),
+            ),
             ..Default::default()
         })),
         disable_on_etag_header: compressor.disable_on_etag.as_ref().is_some_and(|flag| *t.implicit("disable_on_etag_header", flag)),

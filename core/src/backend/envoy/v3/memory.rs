@@ -3,9 +3,11 @@
 //! A thing is known by being the same shared value: who lowers again and keeps the `Arc` of what did not change has it emitted
 //! only once. What is found here is what would be made anew, so that the bytes do not depend on it.
 
+use super::Context;
 use crate::backend::envoy::Layout;
 use crate::backend::output_map::Fragment;
-use crate::ir::{Cluster, Route, Spelling};
+use crate::ir::{Cluster, Ir, Route, Spelling};
+use crate::text::Str;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
@@ -14,8 +16,10 @@ use hashbrown::HashMap;
 #[derive(Debug, Default)]
 pub struct Emitted {
     pub(super) routes: Memo<Route>,
-    pub(super) clusters: Memo<Cluster>,
+    /// Of bootstraps, and of resources: they ask for certificates in other ways.
+    clusters: [Memo<Cluster>; 2],
     spelling: Spelling,
+    server: Option<Str>,
     round: u32,
 }
 
@@ -30,18 +34,25 @@ impl Emitted {
     }
 
     /// Begins an emission.
-    pub(super) fn begin(&mut self, spelling: Spelling) {
-        if spelling != self.spelling {
-            *self = Self { spelling, ..Self::default() };
+    pub(super) fn begin(&mut self, ir: &Ir) {
+        let server = ir.bootstrap.xds_cluster.as_ref().map(|server| &server.name);
+        if ir.spelling != self.spelling || server != self.server.as_ref() {
+            *self = Self { spelling: ir.spelling, server: server.cloned(), ..Self::default() };
         }
         self.round = self.round.wrapping_add(1);
         let round = self.round;
         if round.is_multiple_of(Self::KEPT) {
             self.routes.forget(round);
-            self.clusters.forget(round);
+            self.clusters.iter_mut().for_each(|memo| memo.forget(round));
         }
         self.routes.round = round;
-        self.clusters.round = round;
+        self.clusters.iter_mut().for_each(|memo| memo.round = round);
+    }
+
+    /// What was made of clusters for documents of this kind.
+    pub(super) fn clusters(&mut self, cx: &Context<'_>) -> &mut Memo<Cluster> {
+        let [of_bootstraps, of_resources] = &mut self.clusters;
+        if cx.server.is_some() { of_bootstraps } else { of_resources }
     }
 }
 

@@ -36,6 +36,7 @@ pub use message::{Resources, bootstrap, resources};
 use super::{Document, Lookup, Options};
 use crate::ir::{Ir, Spelling, Tracer};
 use crate::resource::Sourced;
+use crate::text::Str;
 
 /// Name of the CORS filter, under which routes configure it.
 const CORS_FILTER: &str = "envoy.filters.http.cors";
@@ -49,6 +50,9 @@ struct Context<'a> {
     secrets: Option<Lookup<'a>>,
     /// There is no management server to ask for endpoints.
     stands_alone: bool,
+    /// Whom clusters of a bootstrap ask for certificates, on a stream of their own: they are there before the stream that
+    /// serves everything, and Envoy crashes where they ask on that one.
+    server: Option<&'a Str>,
     /// Tables of routes are asked for by name.
     rds: bool,
 }
@@ -62,6 +66,7 @@ impl<'a> Context<'a> {
             tracer: ir.bootstrap.tracer.as_ref(),
             secrets,
             stands_alone: secrets.is_some(),
+            server: ir.bootstrap.xds_cluster.as_ref().filter(|_| in_bootstrap).map(|server| &server.name),
             rds: !in_bootstrap,
         }
     }

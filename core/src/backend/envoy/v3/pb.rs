@@ -6,6 +6,7 @@ pub use chancery_envoy_api::envoy::config::{
 };
 pub use chancery_envoy_api::envoy::extensions::{
     access_loggers::{file::v3 as file_log, grpc::v3 as grpc_log},
+    clusters::{common::dns::v3 as dns_family, dns::v3 as dns_cluster},
     compression::gzip::compressor::v3 as gzip,
     filters::http as http_filter,
     filters::listener as listener_filter,

@@ -10,6 +10,7 @@ use super::{CORS_FILTER, Context};
 use crate::backend::output_map::Trace;
 use crate::ir::{DirectResponse, Json, PerFilter, Route, RouteAction, RouteConfiguration, VirtualHost};
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use pb::route::route::Action;
@@ -55,7 +56,7 @@ pub(super) fn route(route: &Route, cx: &Context<'_>, t: &mut Trace) -> pb::route
 
 fn action(action: &RouteAction, cx: &Context<'_>, t: &mut Trace) -> Action {
     match action {
-        RouteAction::Forward(to) => Action::Route(t.at("route", |t| forward(to, cx, t))),
+        RouteAction::Forward(to) => Action::Route(Box::new(t.at("route", |t| forward(to, cx, t)))),
         RouteAction::Redirect(to) => Action::Redirect(t.at("redirect", |t| redirect(to, cx, t))),
         RouteAction::Respond(response) => Action::DirectResponse(t.at("direct_response", |t| direct_response(response, t))),
     }

@@ -3,7 +3,7 @@
 //! Certificates are asked for over SDS; see `secret` for their names. Where the host hands over the data of all Secrets, they
 //! stand inline instead.
 
-use super::base::{ads, data, file, text, texts};
+use super::base::{ads, data, file, own_stream, text, texts};
 use super::secret::{Held, placeholder};
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
@@ -11,6 +11,7 @@ use crate::ir::{
     Certificate, CertificateSource, DownstreamTls, SocketProtocol, TlsParameters, TlsVersion, UpstreamTls, ValidationContext,
 };
 use crate::resource::Sourced;
+use crate::text::Str;
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use pb::Any;
@@ -38,7 +39,7 @@ pub(super) fn upstream_socket(tls: &UpstreamTls, cx: &Context<'_>, t: &mut Trace
     t.at("typed_config", |t| {
         let context = pb::tls::UpstreamTlsContext {
             common_tls_context: Some(t.at("common_tls_context", |t| {
-                common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, cx, t)
+                common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, cx.server, cx, t)
             })),
             sni: t.optional("sni", &tls.sni).map(text).unwrap_or_default(),
             ..Default::default()
@@ -54,7 +55,7 @@ fn socket(name: &str, config: Any) -> pb::base::TransportSocket {
 fn downstream(tls: &DownstreamTls, cx: &Context<'_>, t: &mut Trace) -> pb::tls::DownstreamTlsContext {
     pb::tls::DownstreamTlsContext {
         common_tls_context: Some(t.at("common_tls_context", |t| {
-            common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, cx, t)
+            common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, None, cx, t)
         })),
         require_client_certificate: t.optional("require_client_certificate", &tls.require_client_certificate).copied(),
         ..Default::default()
@@ -65,7 +66,8 @@ fn common(
     certificates: &[Sourced<Certificate>],
     validation: Option<&Sourced<ValidationContext>>,
     parameters: &TlsParameters,
-    alpn: &[Sourced<crate::text::Str>],
+    alpn: &[Sourced<Str>],
+    server: Option<&Str>,
     cx: &Context<'_>,
     t: &mut Trace,
 ) -> pb::tls::CommonTlsContext {
@@ -80,16 +82,16 @@ fn common(
         tls_certificate_sds_secret_configs: t.list("tls_certificate_sds_secret_configs", by_name, |certificate, t| {
             t.here(certificate.origin);
             t.optional("name", &certificate.chain);
-            Held::certificate(certificate).map(|held| sds(&held)).unwrap_or_default()
+            Held::certificate(certificate).map(|held| sds(&held, server)).unwrap_or_default()
         }),
         alpn_protocols: texts("alpn_protocols", alpn, t),
-        validation_context_type: validation.and_then(|of| validation_context(of, cx, t)),
+        validation_context_type: validation.and_then(|of| validation_context(of, server, cx, t)),
         ..Default::default()
     }
 }
 
-fn sds(held: &Held<'_>) -> pb::tls::SdsSecretConfig {
-    pb::tls::SdsSecretConfig { name: held.name(), sds_config: Some(ads()) }
+fn sds(held: &Held<'_>, server: Option<&Str>) -> pb::tls::SdsSecretConfig {
+    pb::tls::SdsSecretConfig { name: held.name(), sds_config: Some(server.map_or_else(ads, own_stream)) }
 }
 
 fn tls_parameters(parameters: &TlsParameters, t: &mut Trace) -> pb::tls::TlsParameters {
@@ -133,7 +135,12 @@ fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -
 
 /// Revoked certificates travel with their authority. Where they stand in Secrets, the resource that SDS serves has both, and
 /// overrides the default here, which only says that there is such a list.
-fn validation_context(of: &Sourced<ValidationContext>, cx: &Context<'_>, t: &mut Trace) -> Option<ValidationContextType> {
+fn validation_context(
+    of: &Sourced<ValidationContext>,
+    server: Option<&Str>,
+    cx: &Context<'_>,
+    t: &mut Trace,
+) -> Option<ValidationContextType> {
     let held = Held::validation(of).filter(|held| !cx.gives(held));
     match held {
         None => of.trusted_ca.as_ref().map(|_| {
@@ -151,7 +158,7 @@ fn validation_context(of: &Sourced<ValidationContext>, cx: &Context<'_>, t: &mut
                 t.here(of.origin);
                 t.optional("name", &of.trusted_ca);
             });
-            Some(ValidationContextType::ValidationContextSdsSecretConfig(sds(&held)))
+            Some(ValidationContextType::ValidationContextSdsSecretConfig(sds(&held, server)))
         }
         Some(held) => Some(ValidationContextType::CombinedValidationContext(t.at("combined_validation_context", |t| {
             t.here(of.origin);
@@ -161,7 +168,7 @@ fn validation_context(of: &Sourced<ValidationContext>, cx: &Context<'_>, t: &mut
                     crl: t.optional("crl", &of.crl).map(|of| source(of, cx)),
                     ..Default::default()
                 })),
-                validation_context_sds_secret_config: Some(sds(&held)),
+                validation_context_sds_secret_config: Some(sds(&held, server)),
                 ..Default::default()
             }
         }))),
