@@ -33,6 +33,9 @@ const SPELLING: Spelling = Spelling {
     tcp_always_weighted: true,
     ext_authz_headers_on_service: true,
     tracer_in_bootstrap: true,
+    child_span_on_router: true,
+    compressor_content_type: true,
+    dns_ttl_on_cluster: true,
 };
 
 /// Lowers a finished model.
