@@ -454,7 +454,11 @@ fn convert_label(label: &Node) -> Node {
         Value::Null => generic_word(id, Str::new_static("")),
         Value::Object(object) => {
             let is_header = |entry: &Entry| match entry.value.value {
-                Value::Object(_) => true,
+                Value::Object(_) => {
+                    let part = |key: &str| entry.value.get(key).filter(|node| !node.is_null());
+                    let is_string = part("header").is_none_or(|node| node.as_str().is_some());
+                    is_string && part("omit_if_not_present").is_none_or(|node| node.as_bool().is_some())
+                }
                 Value::Null => entry.key != "generic_key",
                 _ => false,
             };
