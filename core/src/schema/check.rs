@@ -71,12 +71,12 @@ impl Check {
 
     /// Whether nothing is wrong with a value that is neither list nor object. Null is not in order unless it is a value.
     pub(super) fn accepts_scalar(self, node: &Node, schema: &Schema) -> bool {
-        let plain = match (&schema.shape, &node.value) {
-            (Shape::Boolean, Value::Bool(_)) => true,
-            (Shape::String(Strings { among: [], pattern: None, min: 0, max: u32::MAX, format: Format::Plain }), Value::String(_)) => true,
-            (Shape::Integer(Numbers { min: None, max: None, among: [], int32: false }), Value::Int(_)) => true,
-            _ => false,
-        };
+        let plain = matches!(
+            (&schema.shape, &node.value),
+            (Shape::Boolean, Value::Bool(_))
+                | (Shape::Integer(Numbers { min: None, max: None, among: [], int32: false }), Value::Int(_))
+                | (Shape::String(Strings { among: [], pattern: None, min: 0, max: u32::MAX, format: Format::Plain }), Value::String(_))
+        );
         if plain {
             return true;
         }

@@ -6,7 +6,7 @@
 //!
 //! What must not be here: a kind's own fields; which objects are looked at at all.
 
-use super::report::Report;
+use super::report::{GUESSES, Report};
 use super::{GROUP, Kind, Version, habits, metadata};
 use crate::diagnostic::Diagnostic;
 use crate::resource;
@@ -47,7 +47,7 @@ pub struct Admission {
 /// Admits an object of a kind. `root` is the object itself; in an annotation, its fields may stand beside `apiVersion` and
 /// `kind` instead of under `metadata` and `spec` (see [`unfold`]). Findings go to `sink`, each at its node.
 pub fn admit(kind: &'static Kind, object: &resource::Object, via: Via, root: &Node, sink: &mut Vec<Diagnostic>) -> Admission {
-    let mut report = Report { kind, object, sink };
+    let mut report = Report { kind, object, sink, guesses: GUESSES };
     match via {
         Via::ApiServer => stored(root, &mut report),
         Via::Annotation => annotated(&unfold(root), &mut report),

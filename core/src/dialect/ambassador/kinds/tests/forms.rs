@@ -219,6 +219,28 @@ fn converted_nodes_know_where_they_come_from() {
 }
 
 #[test]
+fn broken_objects_of_any_size_neither_panic_nor_take_long() {
+    let many: String = (0..50_000).map(|at| format!("  unknown{at}: {{}}\n")).collect();
+    let (admission, findings) = admitted(&object("v3alpha1", "Mapping", &format!("\n{many}")), Via::ApiServer);
+    assert_eq!((admission.errors.len(), findings.len()), (1, 50_002));
+    let headers: String = (0..50_000).map(|at| format!("    h{at}: true\n")).collect();
+    let text = object("v2", "Mapping", &format!("\n  prefix: /\n  service: a\n  headers:\n{headers}"));
+    let (admission, _) = admitted(&text, Via::ApiServer);
+    let regexes = admission.spec.as_deref().and_then(|spec| spec.get("regex_headers")?.as_object().map(crate::text::Object::len));
+    assert_eq!(regexes, Some(50_000));
+    for text in ["", "spec:", "spec: []", "spec: {spec: {}}", "metadata: 1", "metadata: {name: {}, labels: []}", "spec: {labels: {a: [{}, 1, null]}}"] {
+        for kind in ALL {
+            for version in ["v0", "v1", "v2", "v3alpha1"] {
+                let text = format!("apiVersion: getambassador.io/{version}\nkind: {}\n{text}", kind.name);
+                for via in [Via::ApiServer, Via::Annotation] {
+                    admitted(&text, via);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn every_page_has_an_example_that_produces_its_code() {
     for code in [
         &codes::UNKNOWN_FIELD,
