@@ -56,8 +56,8 @@ pub struct Violation {
     pub replacement: Option<String>,
     /// What the reference says of it, one or more sentences.
     pub reference: Vec<String>,
-    /// The API server does not see it; it shows when the object is converted or decoded, which happens only to what the
-    /// server took.
+    /// Another one says it than who says the rest (whoever converts or decodes what the API server took, or the API server
+    /// where the controller's validator sees nothing), so that it is not heard while there is something else.
     pub later: bool,
 }
 
@@ -98,7 +98,10 @@ impl Check {
             if self.server {
                 let before = out.len();
                 self.shape(node, schema, path, out);
-                out.iter_mut().skip(before).for_each(|violation| wording::as_server(violation, node, path));
+                for violation in out.iter_mut().skip(before) {
+                    wording::as_server(violation, node, path);
+                    violation.later = true;
+                }
             }
             return;
         }

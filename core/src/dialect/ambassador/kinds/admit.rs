@@ -182,7 +182,7 @@ fn receive(
 
 /// All that the reference says, as its list of errors prints itself and diagd puts it on one line.
 fn joined(mut violations: Vec<Violation>) -> String {
-    // What only a conversion would find out is never reached while the server finds something.
+    // Only one of those who look at an object says anything.
     if violations.iter().any(|violation| !violation.later) {
         violations.retain(|violation| !violation.later);
     }
