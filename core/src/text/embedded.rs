@@ -8,26 +8,15 @@ use alloc::vec::Vec;
 use super::{Document, Limits, TextRange, parse, split};
 
 /// Reads `content`, the string that `scalar` in `outer_text` stands for, and gives every range in `outer_text`. Exact for literal block
-/// scalars and for plain and quoted scalars in one line, escapes included; where the places of a string's characters cannot be
-/// told (folded text), ranges are those of the whole lines or of the whole scalar.
+/// scalars, for quoted scalars whatever they escape and fold, and for plain scalars in one line. Where the places of a string's
+/// characters cannot be told (folded block scalars, aliases), every range is that of the whole scalar.
 pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits: &Limits) -> Vec<Document> {
     let places = Places::find(outer_text, scalar, content);
     let documents = split(content).into_iter().filter(|chunk| !chunk.is_empty);
     documents
         .map(|chunk| {
             let mut document = parse(chunk.range.slice(content), limits);
-            let translate = |range: &mut TextRange| *range = places.translate(range.shifted(chunk.range.start));
-            for span in &mut document.spans.spans {
-                translate(&mut span.key);
-                translate(&mut span.value);
-            }
-            document.comments.iter_mut().for_each(|comment| translate(&mut comment.range));
-            for problem in &mut document.problems {
-                translate(&mut problem.range);
-                if let Some((range, _)) = &mut problem.related {
-                    translate(range);
-                }
-            }
+            document.map_ranges(|range| *range = places.translate(range.shifted(chunk.range.start)));
             document
         })
         .collect()
@@ -35,8 +24,8 @@ pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits
 
 /// Where the characters of a decoded string stand in the outer text.
 enum Places {
-    /// Runs of equal text in order: where each begins inside, where outside.
-    Runs(Vec<(u32, u32)>),
+    /// Runs of equal text in order: where each begins inside, where outside. Between lines there is indentation.
+    Runs { runs: Vec<(u32, u32)>, are_lines: bool },
     /// Not known.
     Whole(TextRange),
 }
@@ -46,29 +35,33 @@ impl Places {
         let outer = scalar.slice(outer_text);
         let runs = match outer.as_bytes().first() {
             Some(b'|') => lines(outer, content),
-            Some(b'"') => double_quoted(outer, content),
-            Some(b'\'') => single_quoted(outer, content),
+            Some(b'"') => quoted(outer, content, '"'),
+            Some(b'\'') => quoted(outer, content, '\''),
             _ => (outer == content).then(|| alloc::vec![(0, 0)]),
         };
         let Some(mut runs) = runs else { return Self::Whole(scalar) };
         for (_, outside) in &mut runs {
             *outside += scalar.start;
         }
-        Self::Runs(runs)
+        Self::Runs { runs, are_lines: outer.starts_with('|') }
     }
 
     fn translate(&self, range: TextRange) -> TextRange {
-        let runs = match self {
+        let (runs, are_lines) = match self {
             Self::Whole(scalar) => return *scalar,
-            Self::Runs(runs) => runs,
+            Self::Runs { runs, are_lines } => (runs, *are_lines),
         };
         let place = |offset: u32| {
             let at = runs.partition_point(|(inside, _)| *inside <= offset).saturating_sub(1);
             runs.get(at).map_or(offset, |(inside, outside)| outside + (offset - inside))
         };
         let start = place(range.start);
-        // The end belongs to the last character, not to what follows it.
-        let end = if range.is_empty() { start } else { place(range.end - 1) + 1 };
+        // The end belongs to the last character, not to the next line's text.
+        let end = match range.is_empty() {
+            true => start,
+            false if are_lines => place(range.end - 1) + 1,
+            false => place(range.end),
+        };
         TextRange::new(start, end)
     }
 }
@@ -105,56 +98,50 @@ fn lines(outer: &str, content: &str) -> Option<Vec<(u32, u32)>> {
     Some(runs)
 }
 
-/// A quoted scalar in one line, its escapes taken one by one.
-fn double_quoted(outer: &str, content: &str) -> Option<Vec<(u32, u32)>> {
+/// A quoted scalar: escapes are taken one by one, and folded line breaks too.
+fn quoted(outer: &str, content: &str, quote: char) -> Option<Vec<(u32, u32)>> {
+    let mut rest = outer.strip_prefix(quote)?.strip_suffix(quote)?;
+    let mut inside = content;
     let mut runs = alloc::vec![(0, 1)];
-    let mut inside = content.chars();
-    let (mut at_inside, mut at_outside) = (0_u32, 1_u32);
-    let mut rest = outer.strip_prefix('"')?.strip_suffix('"')?;
-    while let Some(c) = rest.chars().next() {
-        let mut len = c.len_utf8();
-        if matches!(c, '\n' | '\r') {
-            return None;
-        }
-        let found = inside.next()?;
-        if c == '\\' {
-            let escape = *rest.as_bytes().get(1)?;
-            len = match escape {
-                b'x' => 4,
-                b'u' => 6,
-                b'U' => 10,
-                b'\n' | b'\r' => return None,
-                _ => 2,
-            };
-            if escape == b'u' && found as u32 > 0xffff {
-                len = 12;
-            }
-        } else if c != found {
-            return None;
-        }
-        rest = rest.get(len..)?;
-        at_inside += found.len_utf8() as u32;
-        at_outside += len as u32;
-        if len != found.len_utf8() {
-            runs.push((at_inside, at_outside));
+    while !rest.is_empty() {
+        let (outer_len, inner_len) = piece(rest, inside, quote)?;
+        rest = rest.get(outer_len..)?;
+        inside = inside.get(inner_len..)?;
+        if outer_len != inner_len {
+            runs.push(((content.len() - inside.len()) as u32, (outer.len() - 1 - rest.len()) as u32));
         }
     }
-    inside.next().is_none().then_some(runs)
+    inside.is_empty().then_some(runs)
 }
 
-/// A single-quoted scalar in one line, whose only escape is the doubled quote.
-fn single_quoted(outer: &str, content: &str) -> Option<Vec<(u32, u32)>> {
-    let bare = outer.strip_prefix('\'')?.strip_suffix('\'')?;
-    let mut runs = alloc::vec![(0, 1)];
-    let mut at_inside = 0;
-    for part in bare.split("''") {
-        let end = at_inside + part.len();
-        if content.get(at_inside..end)? != part || part.contains(['\n', '\r']) {
-            return None;
-        }
-        at_inside = end + 1;
-        let places = (at_inside as u32, (part.as_ptr() as usize - outer.as_ptr() as usize + part.len() + 2) as u32);
-        runs.push(places);
+/// How many bytes of a quoted text stand for how many of its content.
+fn piece(rest: &str, inside: &str, quote: char) -> Option<(usize, usize)> {
+    let blank = rest.trim_start_matches([' ', '\t']);
+    if blank.starts_with(['\n', '\r']) {
+        // One line break is a space, and of several the first is left out.
+        let next = rest.trim_start_matches([' ', '\t', '\n', '\r']);
+        let breaks = rest[..rest.len() - next.len()].matches('\n').count();
+        let folded = if breaks == 1 { inside.starts_with(' ').then_some(1) } else { Some(breaks.checked_sub(1)?) };
+        let folded = folded.filter(|len| breaks == 1 || inside.bytes().take(*len).filter(|b| *b == b'\n').count() == *len)?;
+        return Some((rest.len() - next.len(), folded));
     }
-    (at_inside == content.len() + 1).then_some(runs)
+    let c = rest.chars().next()?;
+    if quote == '"' && c == '\\' {
+        let escape = *rest.as_bytes().get(1)?;
+        if matches!(escape, b'\n' | b'\r') {
+            let next = rest[1..].trim_start_matches('\r').strip_prefix('\n')?.trim_start_matches([' ', '\t']);
+            return Some((rest.len() - next.len(), 0));
+        }
+        let found = inside.chars().next()?;
+        let len = match escape {
+            b'x' => 4,
+            b'u' if found > '\u{ffff}' => 12,
+            b'u' => 6,
+            b'U' => 10,
+            _ => 2,
+        };
+        return Some((len, found.len_utf8()));
+    }
+    let len = if quote == '\'' && c == '\'' { 2 } else { c.len_utf8() };
+    inside.starts_with(c).then_some((len, c.len_utf8()))
 }

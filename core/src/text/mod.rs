@@ -25,7 +25,11 @@ mod scalar;
 
 mod build;
 
+mod place;
+
 mod complain;
+
+mod repair;
 
 mod embedded;
 
@@ -42,3 +46,6 @@ pub use tree::{Entry, Node, NodeId, Object, Str, Value};
 pub use yaml::parse_fully;
 pub use yaml::{Limits, parse};
 
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ mod forms;
 
 use super::{Admission, Kind, Via, admit, find};
 use crate::diagnostic::Diagnostic;
-use crate::resource::{Object, ObjectId, ResourceKey, Source, SourceId};
+use crate::resource::{Content, Object, ObjectId, ResourceKey, Source, SourceId};
 use crate::text::{Document, Limits, Node, Value, parse, split, to_json};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -21,10 +21,16 @@ fn object(node: &Node, document: Arc<Document>) -> Object {
     Object {
         id: ObjectId::from_index(0),
         source: Source { source: SourceId(0), offset: 0, document, number: 0 },
-        root: Arc::new(node.clone()),
         parent: None,
-        api_version: text(&["apiVersion"]).into(),
-        key: ResourceKey::new("getambassador.io", text(&["kind"]), namespace, name),
+        content: Arc::new(Content {
+            root: Arc::new(node.clone()),
+            api_version: text(&["apiVersion"]).into(),
+            key: ResourceKey::new("getambassador.io", text(&["kind"]), namespace, name),
+            broken: false,
+            secrets: Vec::new(),
+            text: None,
+            fingerprint: 0,
+        }),
     }
 }
 
@@ -56,7 +62,7 @@ fn one(node: &Node, document: &Arc<Document>, found: &mut dyn FnMut(&'static Kin
                 let mut object = object(root, document.clone());
                 let own = root.at(&["metadata", "namespace"]).or_else(|| root.get("namespace")).and_then(Node::as_str);
                 let namespace = own.or_else(|| node.at(&["metadata", "namespace"]).and_then(Node::as_str)).unwrap_or("default");
-                object.key.namespace = Some(namespace.into());
+                Arc::make_mut(&mut object.content).key.namespace = Some(namespace.into());
                 found(kind, object, Via::Annotation);
             }
         }
