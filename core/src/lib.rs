@@ -1,1 +1,24 @@
+//! Chancery's core: what people write for Envoy-based gateways, read as the real controllers read it, lowered to one
+//! intermediate representation, emitted as Envoy configuration, and explained.
+//!
+//! ```text
+//! text --parse--> objects --load--> Config --lower--> IR --emit--> Envoy --check--> findings
+//! ```
+//!
+//! `no_std` with `alloc`. No IO, no clock, no environment, no logging, no global state: hosts (the command line, the
+//! playground, the live server) convert, call and show. No stage fails: broken input stays in the value as a broken
+//! thing, and says so in a [`diagnostic::Diagnostic`].
 #![no_std]
+
+extern crate alloc;
+
+pub mod text;
+pub mod resource;
+pub mod diagnostic;
+pub mod schema;
+pub mod config;
+pub mod dialect;
+pub mod re2;
+pub mod ir;
+pub mod backend;
+pub mod compile;

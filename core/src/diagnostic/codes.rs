@@ -1,0 +1,103 @@
+//! The registry of codes. Each has a page in `core/src/diagnostic/pages/NAME.md`, whose first `yaml` block is run as a
+//! test and must produce the code.
+
+use super::{Code, Severity};
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $constant:ident = $name:literal, $severity:ident, $summary:literal;)*) => {
+        $($(#[$doc])* #[doc = concat!("`", $name, "`: ", $summary, ".")] pub static $constant: Code = Code {
+            name: $name,
+            severity: Severity::$severity,
+            summary: $summary,
+            page: include_str!(concat!("pages/", $name, ".md")),
+        };)*
+
+        /// All codes, in the order in which they are documented.
+        pub static ALL: &[&Code] = &[$(&$constant),*];
+    };
+}
+
+codes! {
+    SYNTAX = "syntax", Error, "the text is not YAML or JSON";
+    BROKEN_SEPARATOR = "broken-separator", Warning, "a line looks like a separator of documents, but is none";
+    SUSPICIOUS_TEXT = "suspicious-text", Warning, "text that Kubernetes reads otherwise than it looks";
+    TEMPLATE = "template", Error, "a template was not rendered";
+    DUPLICATE_KEY = "duplicate-key", Warning, "a key stands twice in one object; the last one counts";
+    BAD_ANCHOR = "bad-anchor", Error, "an alias or merge key leads nowhere";
+    ALIAS_BOMB = "alias-bomb", Error, "aliases stand for too much";
+    TOO_LARGE = "too-large", Error, "a document is larger or deeper than what is read";
+    NOT_JSON = "not-json", Error, "a key or value has no form in JSON";
+    INCOMPLETE_OBJECT = "incomplete-object", Error, "an object does not say what it is";
+    NAME_NOT_A_STRING = "name-not-a-string", Error, "YAML reads a name as a number or a boolean";
+    INVALID_SERVICE = "invalid-service", Error, "Kubernetes does not accept the Service";
+    INVALID_INGRESS = "invalid-ingress", Error, "Kubernetes does not accept the Ingress";
+    INVALID_SECRET = "invalid-secret", Error, "Kubernetes does not accept the Secret";
+    OVERWRITTEN = "overwritten", Warning, "a later document of the same name overwrites an earlier one";
+    UNKNOWN_KIND = "unknown-kind", Notice, "the controller does not read this kind";
+    EDGE_STACK_KIND = "edge-stack-kind", Warning, "only the Edge Stack reads this kind";
+    DUPLICATE_RESOURCE = "duplicate-resource", Error, "two resources of one kind have the same name and namespace";
+    OTHER_AMBASSADOR_ID = "other-ambassador-id", Notice, "the resource is for another instance of the controller";
+    NOT_WATCHED = "not-watched", Notice, "the controller does not look there";
+    CLASS_NOT_OURS = "class-not-ours", Notice, "the Ingress belongs to another class";
+    ANNOTATION_LOST = "annotation-lost", Error, "one broken document loses a whole annotation";
+    ANNOTATION_NOT_READ = "annotation-not-read", Warning, "configuration in the annotation of a kind where nobody reads it";
+    UNSUPPORTED_IN_ANNOTATION = "unsupported-in-annotation", Error, "a kind in an annotation that nobody reads";
+    UNREFERENCED_SECRET = "unreferenced-secret", Notice, "nothing in use refers to the Secret";
+    UNUSABLE_SECRET = "unusable-secret", Warning, "the Secret has nothing that the controller would use";
+    BAD_PEM = "bad-pem", Warning, "a certificate or key is not PEM";
+    ASSUMED_SECRET = "assumed-secret", Notice, "a Secret that is not among the input is taken to exist";
+    BAD_DURATION = "bad-duration", Error, "a duration cannot be read";
+    UNKNOWN_FIELD = "unknown-field", Warning, "a field that the kind does not have";
+    WRONG_TYPE = "wrong-type", Error, "a value of the wrong type";
+    MISSING_FIELD = "missing-field", Error, "a field that must be there is not";
+    INVALID_VALUE = "invalid-value", Error, "a value that is not allowed";
+    NULL_DROPPED = "null-dropped", Notice, "a field without a value";
+    UNSUPPORTED_VERSION = "unsupported-version", Error, "an API version that does not exist";
+    DEPRECATED_VERSION = "deprecated-version", Notice, "an API version that is converted";
+    INVALID_NAME = "invalid-name", Error, "a name that Kubernetes does not allow";
+    INVALID_LABEL = "invalid-label", Error, "a label that Kubernetes does not allow";
+    MISSING_HOSTNAME = "missing-hostname", Warning, "a Mapping that no Host finds by its hostname";
+    UNSUPPORTED_FEATURE = "unsupported-feature", Error, "this version of the controller does not do that";
+    UNSUPPORTED_PROTOCOL_VERSION = "unsupported-protocol-version", Error, "a service speaks a protocol that Envoy no longer does";
+    DEPRECATED_FIELD = "deprecated-field", Warning, "a field that has been replaced";
+    FIELD_WITHOUT_EFFECT = "field-without-effect", Warning, "a field that changes nothing here";
+    MUTUALLY_EXCLUSIVE = "mutually-exclusive", Error, "two fields that exclude each other";
+    ONLY_ONE_ALLOWED = "only-one-allowed", Error, "a kind of which only one may exist";
+    REFUSED_BY_ENVOY = "refused-by-envoy", Error, "a value that the controller passes on and Envoy refuses";
+    WRONG_MODULE_VALUE = "wrong-module-value", Error, "a value in the Module that cannot be used";
+    MALFORMED_SERVICE = "malformed-service", Error, "a service is not a host with an optional scheme and port";
+    IGNORED_PORT = "ignored-port", Notice, "a port that the resolver ignores";
+    UNKNOWN_RESOLVER = "unknown-resolver", Error, "a resolver that does not exist";
+    PORT_WITHOUT_ENDPOINTS = "port-without-endpoints", Error, "a Service has no endpoints for the port";
+    INVALID_REGEX = "invalid-regex", Error, "a regular expression that Envoy refuses";
+    INVALID_RETRY_POLICY = "invalid-retry-policy", Error, "a retry policy that the controller refuses";
+    INVALID_LOAD_BALANCER = "invalid-load-balancer", Error, "load balancing settings that do not fit together";
+    INVALID_CIRCUIT_BREAKERS = "invalid-circuit-breakers", Error, "circuit breakers that cannot be used as they are";
+    INVALID_HEALTH_CHECK = "invalid-health-check", Error, "a health check that cannot be used";
+    INVALID_WEIGHT = "invalid-weight", Error, "weights that do not add up";
+    INVALID_LABEL_GROUP = "invalid-label-group", Error, "a rate limit label that cannot be used";
+    HEADER_WITHOUT_VALUE = "header-without-value", Error, "a header that is added without a value";
+    HOST_NEVER_MATCHES = "host-never-matches", Error, "an exact host with a star in it";
+    CORS_ORIGINS_TEXT = "cors-origins-text", Error, "CORS origins written as one text";
+    GROUP_MISMATCH = "group-mismatch", Error, "Mappings for the same requests disagree";
+    GROUP_CONFLICT = "group-conflict", Error, "Mappings for the same requests cannot stand together";
+    DUPLICATE_MEMBER = "duplicate-member", Warning, "a Mapping is dropped because its name is taken for another's";
+    INVALID_TLS_CONTEXT = "invalid-tls-context", Error, "TLS settings that cannot be used";
+    UNKNOWN_TLS_CONTEXT = "unknown-tls-context", Error, "a TLS context that does not exist or cannot be used";
+    TLS_OVER_HTTP = "tls-over-http", Error, "a TLS context for a service that says http";
+    CONFLICTING_REDIRECT_PORT = "conflicting-redirect-port", Error, "two TLS contexts redirect cleartext from different ports";
+    SECRET_NOT_FOUND = "secret-not-found", Error, "a Secret that does not exist or lacks what is needed";
+    SECRET_MISMATCH = "secret-mismatch", Error, "a Host and its TLSContext name different Secrets";
+    HOSTS_MISMATCH = "hosts-mismatch", Error, "a Host is not among the hosts of its TLSContext";
+    NO_HOSTS = "no-hosts", Error, "there is no Host";
+    INVALID_LISTENER = "invalid-listener", Error, "a Listener that cannot be used";
+    DUPLICATE_LISTENER = "duplicate-listener", Error, "two Listeners on one port";
+    LISTENER_WITHOUT_HOSTS = "listener-without-hosts", Error, "a Listener that serves nothing";
+    CHAIN_CONFLICT = "chain-conflict", Error, "two resources claim the same connections";
+    AUTH_CONFLICT = "auth-conflict", Error, "several AuthServices disagree";
+}
+
+/// The code of this name.
+pub fn find(name: &str) -> Option<&'static Code> {
+    ALL.iter().copied().find(|code| code.name == name)
+}

@@ -1,0 +1,236 @@
+//! The input objects: every document, item of a `List` and configuration in an annotation is one, with the text it
+//! came from. Reading them from text is [`super::read`]; what they mean is a dialect's business.
+
+use super::{ResourceKey, Secret};
+use crate::text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, Value};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+/// What the program was given: texts with names.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// In the order given.
+    pub inputs: Vec<Input>,
+}
+
+/// One text: a file, standard input, an editor's tab.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// A path or label, shown in every message.
+    pub name: Str,
+    /// YAML or JSON.
+    pub text: Arc<str>,
+}
+
+/// An input by its place in [`Inputs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId(pub u32);
+
+/// An input object, counted from 2; 1 stands for what the controller has built in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(NonZeroU32);
+
+impl ObjectId {
+    /// The controller's own defaults.
+    pub const BUILT_IN: ObjectId = ObjectId(NonZeroU32::MIN);
+
+    /// The object at this index of [`Objects`].
+    pub fn from_index(index: usize) -> Self {
+        let number = u32::try_from(index).unwrap_or(u32::MAX - 2) + 2;
+        ObjectId(NonZeroU32::new(number).unwrap_or(NonZeroU32::MAX))
+    }
+
+    /// The index in [`Objects`]; `None` for [`ObjectId::BUILT_IN`].
+    pub fn index(self) -> Option<usize> {
+        (self.0.get() as usize).checked_sub(2)
+    }
+
+    pub(super) fn get(self) -> NonZeroU32 {
+        self.0
+    }
+
+    pub(super) fn from_non_zero(number: NonZeroU32) -> Self {
+        ObjectId(number)
+    }
+}
+
+impl core::fmt::Debug for ObjectId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.index() {
+            Some(index) => write!(f, "#{index}"),
+            None => f.write_str("#built-in"),
+        }
+    }
+}
+
+/// Where an object's text stands.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The input that holds it.
+    pub source: SourceId,
+    /// Byte offset of the document in the input; ranges of nodes are relative to it.
+    pub offset: u32,
+    /// The document, shared by all the objects that stand in it.
+    pub document: Arc<Document>,
+    /// Which document of its input it is, from 0.
+    pub number: u32,
+}
+
+/// One object of the input: what was read ([`Content`], shared between compiles) and where it stands now.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its number.
+    pub id: ObjectId,
+    /// Its text.
+    pub source: Source,
+    /// The object whose annotation holds this one, and the annotation's node.
+    pub parent: Option<(ObjectId, NodeId)>,
+    /// What was read.
+    pub content: Arc<Content>,
+}
+
+/// What was read of an object. It knows nothing of its place, so that it is kept as long as its text is the same.
+#[derive(Clone, PartialEq)]
+pub struct Content {
+    /// The object itself (the document's root, or an item of a `List`). Null when the document could not be read. Key material is not in
+    /// it: the values of a Secret are in [`Content::secrets`].
+    pub root: Arc<Node>,
+    /// `apiVersion` as written, empty when absent.
+    pub api_version: Str,
+    /// Its name in the cluster; parts that are absent are empty.
+    pub key: ResourceKey,
+    /// Whether nobody could use it: its text is broken, or does not say what it is. A finding says why.
+    pub broken: bool,
+    /// The values of a Secret's `data` and `stringData`, by the node where each is written.
+    pub secrets: Vec<(NodeId, Secret<Str>)>,
+    /// The text that it was read from; `None` for a Secret.
+    pub text: Option<Arc<str>>,
+    /// A hash of the text and of the object's place in it: equal for equal text. For memories; never shown.
+    pub fingerprint: u64,
+}
+
+impl core::fmt::Debug for Content {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Content").field("key", &self.key).field("api_version", &self.api_version).field("root", &self.root).finish()
+    }
+}
+
+impl Content {
+    /// The value of a Secret that stands at this node.
+    pub fn secret(&self, node: NodeId) -> Option<&Secret<Str>> {
+        self.secrets.iter().find(|(at, _)| *at == node).map(|(_, value)| value)
+    }
+}
+
+impl core::ops::Deref for Object {
+    type Target = Content;
+    fn deref(&self) -> &Content {
+        &self.content
+    }
+}
+
+impl Object {
+    /// Range of a node's value in its input.
+    pub fn value_range(&self, node: NodeId) -> Option<TextRange> {
+        let span = self.source.document.spans.get(node)?;
+        Some(self.absolute(span.value))
+    }
+
+    /// Range of a node's key in its input; its value's for items of a list and roots.
+    pub fn key_range(&self, node: NodeId) -> Option<TextRange> {
+        let span = self.source.document.spans.get(node)?;
+        let range = if span.key.start < span.key.end { span.key } else { span.value };
+        Some(self.absolute(range))
+    }
+
+    /// The keys and indexes that lead from the object to one of its nodes.
+    pub fn path(&self, node: NodeId) -> FieldPath {
+        let spans = &self.source.document.spans;
+        let mut chain = Vec::new();
+        let mut at = node;
+        while at != self.root.id {
+            let Some(span) = spans.get(at) else { break };
+            chain.push(at);
+            at = span.parent;
+        }
+        let mut path = FieldPath::default();
+        let mut holder: &Node = &self.root;
+        for id in chain.into_iter().rev() {
+            let step = match &holder.value {
+                Value::Object(object) => {
+                    object.iter().find(|entry| entry.value.id == id).map(|entry| (Segment::Key(entry.key.clone()), &entry.value))
+                }
+                Value::Array(items) => {
+                    items.iter().enumerate().find(|(_, item)| item.id == id).map(|(at, item)| (Segment::Index(at as u32), item))
+                }
+                _ => None,
+            };
+            let Some((segment, next)) = step else { break };
+            path.segments.push(segment);
+            holder = next;
+        }
+        path
+    }
+
+    fn absolute(&self, range: TextRange) -> TextRange {
+        TextRange { start: range.start + self.source.offset, end: range.end + self.source.offset }
+    }
+}
+
+/// All input objects, in the order of the text. Numbers say nothing about the order: an object keeps its number while the text around it
+/// changes.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    slots: Vec<Option<Object>>,
+    order: Vec<ObjectId>,
+}
+
+impl Objects {
+    /// Room for this many.
+    pub fn with_capacity(slots: usize) -> Self {
+        Self { slots: Vec::with_capacity(slots), order: Vec::with_capacity(slots) }
+    }
+
+    /// The number that the next object gets, unless a memory gives it an earlier one.
+    pub fn next_id(&self) -> ObjectId {
+        ObjectId::from_index(self.slots.len())
+    }
+
+    /// Adds an object after those that are there. A number that is taken already is left to whoever has it.
+    pub fn push(&mut self, object: Object) {
+        let Some(index) = object.id.index() else { return };
+        if self.slots.len() <= index {
+            self.slots.resize_with(index + 1, || None);
+        }
+        if let Some(slot @ None) = self.slots.get_mut(index) {
+            self.order.push(object.id);
+            *slot = Some(object);
+        }
+    }
+
+    /// An object by its number; `None` for [`ObjectId::BUILT_IN`].
+    pub fn get(&self, id: ObjectId) -> Option<&Object> {
+        self.slots.get(id.index()?)?.as_ref()
+    }
+
+    /// All of them in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Object> + Clone {
+        self.order.iter().filter_map(|id| self.get(*id))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// One more than the largest index that a number has: the length of a table by number.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+}

@@ -1,0 +1,51 @@
+//! Text: byte ranges, lines, and the YAML tree with a range on every key and value.
+//!
+//! Here lives everything between a string and a tree of plain values: splitting a file into documents ([`split`]), reading one
+//! document as Kubernetes would ([`parse`]), finding out where a value was written ([`Spans`], [`LineIndex`]), and writing a tree down
+//! again ([`to_yaml`], [`to_json`]).
+//!
+//! What must not be here: any knowledge of Kubernetes kinds, of dialects, or of diagnostics' codes and severities beyond
+//! [`ProblemKind::is_warning`]; files, names of files, or anything else that says where a text came from.
+
+mod range;
+
+mod line_index;
+
+mod tree;
+
+mod document;
+
+mod split;
+
+mod yaml;
+
+mod fast;
+
+mod scalar;
+
+mod build;
+
+mod place;
+
+mod complain;
+
+mod repair;
+
+mod embedded;
+
+mod emit;
+
+pub use document::{Comment, Document, FieldPath, NodeSpan, Problem, ProblemKind, Segment, Spans};
+pub use embedded::parse_embedded;
+pub use emit::{to_json, to_yaml};
+pub use line_index::{LineIndex, Position};
+pub use range::TextRange;
+pub use split::{Chunk, split};
+pub use tree::{Entry, Node, NodeId, Object, Str, Value};
+#[doc(hidden)]
+pub use yaml::parse_fully;
+pub use yaml::{Limits, parse};
+
+
+#[cfg(test)]
+mod tests;
