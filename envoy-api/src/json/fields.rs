@@ -184,6 +184,14 @@ impl Element for bool {
         match reader.tokens.start()? {
             Start::True => reader.tokens.word("true").map(|()| Some(true)),
             Start::False => reader.tokens.word("false").map(|()| Some(false)),
+            // Envoy takes a string too, if it says yes or no in one of these ways.
+            Start::String => parsed(reader, "true or false", |text| {
+                match text.to_ascii_lowercase().as_str() {
+                    "true" | "t" | "yes" | "y" | "1" => Some(true),
+                    "false" | "f" | "no" | "n" | "0" => Some(false),
+                    _ => None,
+                }
+            }),
             _ => reader.wrong("true or false").map(|()| None),
         }
     }

@@ -36,6 +36,23 @@ fn both_spellings_of_a_name() {
 }
 
 #[test]
+fn what_envoy_lets_pass() {
+    let text = r#"{"prefix": "/", "case_sensitive": "No", "headers": {"name": "x"}}"#;
+    let read = json::from_str::<RouteMatch>(text).expect("JSON");
+    assert_eq!(read.problems, []);
+    assert_eq!(
+        (read.message.case_sensitive, read.message.headers.len()),
+        (Some(false), 1)
+    );
+    let wrong = [("/case_sensitive".to_owned(), ProblemKind::WrongType)];
+    assert_eq!(
+        problems::<RouteMatch>(r#"{"case_sensitive": "maybe"}"#),
+        wrong
+    );
+    assert_eq!(problems::<RouteMatch>(r#"{"case_sensitive": 1}"#), wrong);
+}
+
+#[test]
 fn null_is_absence() {
     let read = json::from_str::<RouteMatch>(
         r#"{"prefix": null, "path": "/", "headers": null, "case_sensitive": null}"#,
