@@ -1,11 +1,15 @@
-//! Identity and relations: what an object is called, where it stands, where a value came from.
+//! Identity and relations: what an object is called, where it stands, where a value came from, and how objects are read from text.
 //!
-//! Nothing here knows a dialect, parses text or renders a message.
+//! Nothing here knows a dialect or renders a message.
 
 mod key;
 mod object;
 mod origin;
+mod secret;
+pub mod read;
 
 pub use key::{ResourceKey, nearest};
-pub use object::{Object, ObjectId, Objects, SourceId, Source, Inputs, Input};
+pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 pub use origin::{Origin, Rule, Sourced};
+pub use read::{DocumentCache, ReadOptions, Shape, read};
+pub use secret::{REDACTED, Secret};

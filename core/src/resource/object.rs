@@ -1,8 +1,8 @@
 //! The input objects: every document, item of a `List` and configuration in an annotation is one, with the text it
-//! came from. Reading them from text is `resource::read`; what they mean is a dialect's business.
+//! came from. Reading them from text is [`super::read`]; what they mean is a dialect's business.
 
-use super::ResourceKey;
-use crate::text::{Document, Node, NodeId, Str, TextRange};
+use super::{ResourceKey, Secret};
+use crate::text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, Value};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
@@ -77,21 +77,57 @@ pub struct Source {
     pub number: u32,
 }
 
-/// One object of the input.
+/// One object of the input: what was read ([`Content`], shared between compiles) and where it stands now.
 #[derive(Clone, Debug)]
 pub struct Object {
     /// Its number.
     pub id: ObjectId,
     /// Its text.
     pub source: Source,
-    /// The object itself (the document's root, or an item of a `List`). Empty when the document could not be read.
-    pub root: Arc<Node>,
     /// The object whose annotation holds this one, and the annotation's node.
     pub parent: Option<(ObjectId, NodeId)>,
+    /// What was read.
+    pub content: Arc<Content>,
+}
+
+/// What was read of an object. It knows nothing of its place, so that it is kept as long as its text is the same.
+#[derive(Clone, PartialEq)]
+pub struct Content {
+    /// The object itself (the document's root, or an item of a `List`). Null when the document could not be read. Key material is not in
+    /// it: the values of a Secret are in [`Content::secrets`].
+    pub root: Arc<Node>,
     /// `apiVersion` as written, empty when absent.
     pub api_version: Str,
     /// Its name in the cluster; parts that are absent are empty.
     pub key: ResourceKey,
+    /// Whether nobody could use it: its text is broken, or does not say what it is. A finding says why.
+    pub broken: bool,
+    /// The values of a Secret's `data` and `stringData`, by the node where each is written.
+    pub secrets: Vec<(NodeId, Secret<Str>)>,
+    /// The text that it was read from; `None` for a Secret.
+    pub text: Option<Arc<str>>,
+    /// A hash of the text and of the object's place in it: equal for equal text. For memories; never shown.
+    pub fingerprint: u64,
+}
+
+impl core::fmt::Debug for Content {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Content").field("key", &self.key).field("api_version", &self.api_version).field("root", &self.root).finish()
+    }
+}
+
+impl Content {
+    /// The value of a Secret that stands at this node.
+    pub fn secret(&self, node: NodeId) -> Option<&Secret<Str>> {
+        self.secrets.iter().find(|(at, _)| *at == node).map(|(_, value)| value)
+    }
+}
+
+impl core::ops::Deref for Object {
+    type Target = Content;
+    fn deref(&self) -> &Content {
+        &self.content
+    }
 }
 
 impl Object {
@@ -108,54 +144,93 @@ impl Object {
         Some(self.absolute(range))
     }
 
+    /// The keys and indexes that lead from the object to one of its nodes.
+    pub fn path(&self, node: NodeId) -> FieldPath {
+        let spans = &self.source.document.spans;
+        let mut chain = Vec::new();
+        let mut at = node;
+        while at != self.root.id {
+            let Some(span) = spans.get(at) else { break };
+            chain.push(at);
+            at = span.parent;
+        }
+        let mut path = FieldPath::default();
+        let mut holder: &Node = &self.root;
+        for id in chain.into_iter().rev() {
+            let step = match &holder.value {
+                Value::Object(object) => {
+                    object.iter().find(|entry| entry.value.id == id).map(|entry| (Segment::Key(entry.key.clone()), &entry.value))
+                }
+                Value::Array(items) => {
+                    items.iter().enumerate().find(|(_, item)| item.id == id).map(|(at, item)| (Segment::Index(at as u32), item))
+                }
+                _ => None,
+            };
+            let Some((segment, next)) = step else { break };
+            path.segments.push(segment);
+            holder = next;
+        }
+        path
+    }
+
     fn absolute(&self, range: TextRange) -> TextRange {
         TextRange { start: range.start + self.source.offset, end: range.end + self.source.offset }
     }
 }
 
-/// All input objects, by number.
+/// All input objects, in the order of the text. Numbers say nothing about the order: an object keeps its number while the text around it
+/// changes.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
-    objects: Vec<Object>,
+    slots: Vec<Option<Object>>,
+    order: Vec<ObjectId>,
 }
 
 impl Objects {
-    /// The number that the next object gets.
-    pub fn next_id(&self) -> ObjectId {
-        ObjectId::from_index(self.objects.len())
+    /// Room for this many.
+    pub fn with_capacity(slots: usize) -> Self {
+        Self { slots: Vec::with_capacity(slots), order: Vec::with_capacity(slots) }
     }
 
-    /// Adds an object under [`Objects::next_id`].
+    /// The number that the next object gets, unless a memory gives it an earlier one.
+    pub fn next_id(&self) -> ObjectId {
+        ObjectId::from_index(self.slots.len())
+    }
+
+    /// Adds an object after those that are there. A number that is taken already is left to whoever has it.
     pub fn push(&mut self, object: Object) {
-        debug_assert_eq!(object.id, self.next_id(), "objects are numbered in order");
-        self.objects.push(object);
+        let Some(index) = object.id.index() else { return };
+        if self.slots.len() <= index {
+            self.slots.resize_with(index + 1, || None);
+        }
+        if let Some(slot @ None) = self.slots.get_mut(index) {
+            self.order.push(object.id);
+            *slot = Some(object);
+        }
     }
 
     /// An object by its number; `None` for [`ObjectId::BUILT_IN`].
     pub fn get(&self, id: ObjectId) -> Option<&Object> {
-        self.objects.get(id.index()?)
+        self.slots.get(id.index()?)?.as_ref()
     }
 
     /// All of them in order.
-    pub fn iter(&self) -> core::slice::Iter<'_, Object> {
-        self.objects.iter()
+    pub fn iter(&self) -> impl Iterator<Item = &Object> + Clone {
+        self.order.iter().filter_map(|id| self.get(*id))
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.objects.len()
+        self.order.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.objects.is_empty()
+        self.order.is_empty()
     }
-}
 
-impl<'a> IntoIterator for &'a Objects {
-    type Item = &'a Object;
-    type IntoIter = core::slice::Iter<'a, Object>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.objects.iter()
+    /// One more than the largest index that a number has: the length of a table by number.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
     }
 }

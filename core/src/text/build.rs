@@ -24,6 +24,8 @@ pub(super) struct Builder<'a> {
     copied: u32,
     /// The end of what was read last.
     last_end: u32,
+    /// Where the collections began that ended since the last key or scalar.
+    closed: Vec<u32>,
 }
 
 /// An object or list that is not closed yet.
@@ -84,6 +86,7 @@ impl<'a> Builder<'a> {
             problems: Vec::new(),
             copied: 0,
             last_end: 0,
+            closed: Vec::new(),
         }
     }
 
@@ -100,10 +103,6 @@ impl<'a> Builder<'a> {
         self.last_end
     }
 
-    pub(super) fn has_root(&self) -> bool {
-        self.root.is_some()
-    }
-
     /// The open collections, the innermost last: where each begins, and whether it is an object.
     pub(super) fn open(&self) -> impl DoubleEndedIterator<Item = (u32, bool)> {
         self.frames.iter().map(|frame| {
@@ -112,12 +111,21 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// Where the collections began that ended just now.
+    pub(super) fn closed(&self) -> &[u32] {
+        &self.closed
+    }
+
     pub(super) fn problem(&mut self, kind: ProblemKind, range: TextRange, message: impl Into<String>) {
-        self.problems.push(Problem { kind, range, message: message.into(), related: None });
+        self.push_problem(Problem { kind, range, message: message.into(), related: None });
     }
 
     pub(super) fn push_problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
+        push(&mut self.problems, problem);
+    }
+
+    pub(super) fn too_deep(&self) -> String {
+        format!("objects and lists are nested more than {} deep here; nothing below is read", self.limits.max_depth)
     }
 
     pub(super) fn comment(&mut self, range: TextRange, own_line: bool) {
@@ -166,7 +174,7 @@ impl<'a> Builder<'a> {
     /// An object or list begins. The end of its range is told when it ends.
     pub(super) fn begin(&mut self, start: u32, is_object: bool, anchor: usize) -> Result<(), Stop> {
         if self.frames.len() >= self.limits.max_depth as usize {
-            let message = format!("objects and lists are nested more than {} deep here; nothing below is read", self.limits.max_depth);
+            let message = self.too_deep();
             self.problem(ProblemKind::TooDeep, TextRange::new(start, start + 1), message);
             return Err(Stop);
         }
@@ -185,6 +193,7 @@ impl<'a> Builder<'a> {
     pub(super) fn end(&mut self, end: Option<u32>) -> Result<(), Stop> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
         let end = end.unwrap_or(frame.end);
+        self.closed.push(self.spans[frame.id.0 as usize].value.start);
         let range = {
             let range = &mut self.spans[frame.id.0 as usize].value;
             range.end = end.max(range.start);
@@ -239,17 +248,16 @@ impl<'a> Builder<'a> {
 
     /// All that was read; collections that are still open end with what they hold.
     pub(super) fn finish(mut self) -> Document {
-        while !self.frames.is_empty() {
-            if self.end(None).is_err() {
-                continue;
-            }
-        }
+        // No alias can follow, so no anchor need be kept.
+        self.frames.iter_mut().for_each(|frame| frame.anchor = 0);
+        while self.end(None).is_ok() && !self.frames.is_empty() {}
         self.comments.sort_by_key(|comment| comment.range);
         self.problems.sort_by_key(|problem| problem.range.start);
         Document { root: self.root, spans: Spans { spans: self.spans }, comments: self.comments, problems: self.problems }
     }
 
     fn begin_node(&mut self, value: TextRange) -> Result<NodeId, Stop> {
+        self.closed.clear();
         let id = NodeId(self.spans.len() as u32);
         if id.0 >= self.limits.max_nodes {
             let message = format!("the document has more than {} values; nothing from here on is read", self.limits.max_nodes);
@@ -269,6 +277,7 @@ impl<'a> Builder<'a> {
     }
 
     fn set_key(&mut self, text: Str, range: TextRange, role: Role) {
+        self.closed.clear();
         self.last_end = self.last_end.max(range.end);
         let Some(frame) = self.frames.last_mut() else { return };
         frame.end = frame.end.max(range.end);
@@ -278,9 +287,11 @@ impl<'a> Builder<'a> {
     }
 
     fn refuse_key(&mut self, range: TextRange, kind: &str) {
-        let article = if matches!(kind, "object" | "array") { "an" } else { "a" };
-        let message = format!("a key must be a string, this is {article} {kind}; Kubernetes refuses it");
-        self.problem(ProblemKind::NonStringKey, range, message);
+        // A template's `{{` is complained of already.
+        if !self.problems.last().is_some_and(|last| last.kind == ProblemKind::Template && last.range.contains(range.start)) {
+            let message = format!("a key must be a string, this is {}; Kubernetes refuses it", with_article(kind));
+            self.problem(ProblemKind::NonStringKey, range, message);
+        }
         self.set_key(Str::default(), range, Role::Refused);
     }
 
@@ -306,7 +317,8 @@ impl<'a> Builder<'a> {
                                 let first = first.and_then(|first| self.spans.get(first.id.0 as usize)).map(|span| span.key);
                                 let message = format!("`{}` was set before in this object; this one counts", key.text);
                                 let related = first.map(|range| (range, "set here first".to_owned()));
-                                self.problems.push(Problem { kind: ProblemKind::DuplicateKey, range: key.range, message, related });
+                                let problems = &mut self.problems;
+                                push(problems, Problem { kind: ProblemKind::DuplicateKey, range: key.range, message, related });
                             }
                         }
                     },
@@ -333,6 +345,24 @@ impl<'a> Builder<'a> {
     }
 }
 
+fn with_article(kind: &str) -> String {
+    match kind {
+        "null" => "nothing".to_owned(),
+        "object" | "array" | "integer" => format!("an {kind}"),
+        kind => format!("a {kind}"),
+    }
+}
+
+/// More problems than these of one document help nobody.
+const MAX_PROBLEMS: usize = 1000;
+
+fn push(problems: &mut Vec<Problem>, problem: Problem) {
+    // Warnings never crowd out an error.
+    if problems.len() < MAX_PROBLEMS || !problem.kind.is_warning() && problems.len() < 2 * MAX_PROBLEMS {
+        problems.push(problem);
+    }
+}
+
 /// Merges what `<<` points at into the object: keys written after it win over it, and it wins over keys written before it.
 fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node, spans: &[NodeSpan], problems: &mut Vec<Problem>) {
     let sources = match node.value {
@@ -341,10 +371,10 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
         Value::Array(items) if items.iter().all(|item| item.as_object().is_some()) => items.into_iter().rev().collect(),
         value => {
             let message = format!("`<<` takes an object or a list of objects, this is {}", match value {
-                Value::Array(_) => "a list with other things in it",
-                _ => value.kind_name(),
+                Value::Array(_) => "a list with other things in it".to_owned(),
+                _ => with_article(value.kind_name()),
             });
-            problems.push(Problem { kind: ProblemKind::MergeKey, range: key.range, message, related: None });
+            push(problems, Problem { kind: ProblemKind::MergeKey, range: key.range, message, related: None });
             return;
         }
     };
@@ -364,7 +394,7 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
                 told = true;
                 let place = spans.get(old.id.0 as usize).map(|span| (span.key, "set here".to_owned()));
                 let message = format!("`<<` replaces `{}`, which stands above it; Kubernetes lets only the keys below `<<` win", entry.key);
-                problems.push(Problem { kind: ProblemKind::MergeReplaces, range: key.range, message, related: place });
+                push(problems, Problem { kind: ProblemKind::MergeReplaces, range: key.range, message, related: place });
             }
             object.insert(entry.key, entry.value);
         }

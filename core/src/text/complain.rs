@@ -11,14 +11,11 @@ use alloc::{
 use granit_parser::{ErrorKind, ScanError};
 
 use super::{
-    Problem, ProblemKind, TextRange,
+    Document, NodeId, Problem, ProblemKind, TextRange,
     build::{Builder, Expects},
+    place::line_start,
+    repair,
 };
-
-/// The start of the line that `offset` stands in.
-pub(super) fn line_start(text: &str, offset: u32) -> u32 {
-    memchr::memrchr(b'\n', &text.as_bytes()[..offset as usize]).map_or(0, |at| at as u32 + 1)
-}
 
 /// The line that `offset` stands in, its line break left out.
 fn line_at(text: &str, offset: u32) -> TextRange {
@@ -75,36 +72,12 @@ pub(super) fn control_character(text: &str) -> Option<Problem> {
     })?;
     let name = match c {
         '\0' => "a NUL character".to_owned(),
-        '\u{1b}' => "an escape character, as terminals use for colours".to_owned(),
-        '\u{feff}' => "a byte order mark, which may only begin a file".to_owned(),
+        '\u{1b}' => "an escape character (terminals use it for colours)".to_owned(),
+        '\u{feff}' => "a byte order mark within a text".to_owned(),
         c => format!("the control character U+{:04X}", c as u32),
     };
     let range = TextRange::new(at as u32, (at + c.len_utf8()) as u32);
     Some(Problem { kind: ProblemKind::ControlCharacter, range, message: format!("{name} may not stand in YAML; delete it"), related: None })
-}
-
-/// The range of a block scalar from its `|` or `>` to its last character, given the range of its content.
-pub(super) fn block_scalar(text: &str, content: TextRange, after: u32) -> TextRange {
-    let after = after.min(content.start);
-    let mut start = content.start;
-    // The last line before the content that is not blank holds the header.
-    let header_end = after as usize + text[after as usize..content.start as usize].trim_end().len();
-    let line = line_start(text, header_end as u32).max(after);
-    let bytes = &text.as_bytes()[..header_end];
-    let mut header_only_end = header_end as u32;
-    for at in line as usize..header_end {
-        if !matches!(bytes[at], b'|' | b'>') || (at > 0 && !matches!(bytes[at - 1], b' ' | b'\t' | b':' | b'-' | b'\n')) {
-            continue;
-        }
-        let rest = bytes[at + 1..].iter().position(|b| !matches!(b, b'0'..=b'9' | b'+' | b'-')).map_or(header_end, |end| at + 1 + end);
-        if bytes.get(rest).is_none_or(|b| matches!(b, b' ' | b'\t' | b'\r')) {
-            start = at as u32;
-            header_only_end = rest as u32;
-            break;
-        }
-    }
-    let end = content.start + content.slice(text).trim_end().len() as u32;
-    TextRange::new(start, if end <= header_end as u32 || content.slice(text).trim().is_empty() { header_only_end } else { end })
 }
 
 /// What a parse error means.
@@ -115,16 +88,27 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
     if let Some(problem) = broken_separator(text, offset) {
         return problem;
     }
+    let line = line_at(text, offset);
+    if let Some(at) = line.slice(text).find("{{").filter(|_| *error.kind() != ErrorKind::RecursionLimitExceeded) {
+        let start = line.start + at as u32;
+        let message = "`{{` looks like a template's placeholder; render the template first".to_owned();
+        return plain(ProblemKind::Template, TextRange::new(start, start + 2), message);
+    }
     match error.kind() {
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation | ErrorKind::TabAtBlockScalarStart => {
-            tab(text, offset)
-        }
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar
+        | ErrorKind::TabAtBlockScalarStart => tab(text, offset),
         ErrorKind::RecursionLimitExceeded => {
-            plain(ProblemKind::TooDeep, here, "objects and lists are nested too deep here; nothing below is read".to_owned())
+            plain(ProblemKind::TooDeep, here, builder.too_deep())
         }
         ErrorKind::UnclosedQuotedScalar
         | ErrorKind::InvalidQuotedScalarIndent
         | ErrorKind::DocumentIndicatorInQuotedScalar => unclosed_quote(text, offset, builder),
+        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar if in_flow(text, builder) => {
+            plain(ProblemKind::Syntax, here, "expected `:`, `,` or a closing bracket after the quoted text".to_owned())
+        }
         ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
             let message = "the quoted text ends before this; quote the whole value, or write the quote inside it twice (`''`) or as `\\\"`";
             plain(ProblemKind::Syntax, rest_of_line(text, offset), message.to_owned())
@@ -144,9 +128,9 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
         | ErrorKind::ExpectedFlowSequenceSeparator
         | ErrorKind::BlockEntryInFlowCollection => unclosed_bracket(text, offset, builder),
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-            let mut problem = unclosed_bracket(text, offset, builder);
-            problem.message = format!("`{close}` cannot close `{open}`");
-            problem
+            let after = builder.last_end().max(offset) as usize;
+            let place = text[after..].find(*close).map_or(offset, |at| (after + at) as u32);
+            Problem { message: format!("`{close}` cannot close `{open}`"), ..unclosed_bracket(text, place, builder) }
         }
         ErrorKind::MisplacedFlowCollectionEnd => {
             plain(ProblemKind::Syntax, here, format!("`{}` closes nothing", here.slice(text)))
@@ -156,6 +140,16 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
         ErrorKind::MappingValueNotAllowed | ErrorKind::ExpectedBlockMappingKey | ErrorKind::ExpectedBlockSequenceEntry => {
             indentation(text, offset, builder)
         }
+        ErrorKind::BlockSequenceEntryNotAllowed => {
+            plain(ProblemKind::Syntax, rest_of_line(text, offset), "a list cannot begin in the line of its key; put it on the next line".to_owned())
+        }
+        ErrorKind::InvalidBlockScalarHeader => {
+            let message = "only `+`, `-` or a digit may follow a `|` or `>` that begins a block of text; put a value that begins with it in quotes";
+            plain(ProblemKind::Syntax, rest_of_line(text, offset), message.to_owned())
+        }
+        ErrorKind::MissingAnchorOrAliasName => {
+            plain(ProblemKind::Syntax, here, format!("a name must follow `{0}`; put a value that begins with `{0}` in quotes", here.slice(text)))
+        }
         ErrorKind::UnknownQuotedScalarEscape => escape(text, offset),
         ErrorKind::MissingLowSurrogate => plain(
             ProblemKind::Syntax,
@@ -163,9 +157,9 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
             "half of a surrogate pair (`\\uD800` to `\\uDFFF`) stands alone in this text; it is no character".to_owned(),
         ),
         ErrorKind::ExpectedDocumentStart => plain(
-            ProblemKind::Syntax,
+            ProblemKind::Ignored,
             content_at(text, offset),
-            "the document's value is complete before this; begin another document with a `---` line".to_owned(),
+            "the document's value is complete before this, so Kubernetes ignores all that follows; indent it like the lines above, or begin another document with a `---` line".to_owned(),
         ),
         _ => {
             let at_line_start = content_at(text, offset).start == offset;
@@ -179,11 +173,11 @@ fn char_range(text: &str, offset: u32) -> TextRange {
     TextRange::new(offset, offset + len as u32)
 }
 
-fn rest_of_line(text: &str, offset: u32) -> TextRange {
+pub(super) fn rest_of_line(text: &str, offset: u32) -> TextRange {
     TextRange::new(offset, content_at(text, offset).end)
 }
 
-fn in_flow(text: &str, builder: &Builder<'_>) -> bool {
+pub(super) fn in_flow(text: &str, builder: &Builder<'_>) -> bool {
     builder.open().next_back().is_some_and(|(start, _)| matches!(text.as_bytes().get(start as usize), Some(b'[' | b'{')))
 }
 
@@ -196,7 +190,8 @@ fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
         let dashes = content.bytes().take_while(|b| *b == b'-').count();
         let only_dashes = dashes == content.len() && dashes >= 2;
         let glued = dashes == 3 && column(text, range.start) == 0 && content.as_bytes().get(3).is_some_and(u8::is_ascii_alphabetic);
-        if !only_dashes && !glued {
+        let is_marker = only_dashes && dashes == 3 && column(text, range.start) == 0;
+        if is_marker || (!only_dashes && !glued) {
             continue;
         }
         let message = if glued {
@@ -213,18 +208,64 @@ fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
 
 fn tab(text: &str, offset: u32) -> Problem {
     let line = line_at(text, offset);
-    let tab = line.slice(text).find('\t').map_or(offset, |at| line.start + at as u32);
+    // A tab may be noticed only when the line above it is read to its end.
+    let rest = || text[offset as usize..].find('\t').map_or(offset, |at| offset + at as u32);
+    let tab = line.slice(text).find('\t').map_or_else(rest, |at| line.start + at as u32);
     let count = text[tab as usize..].bytes().take_while(|b| *b == b'\t').count() as u32;
     let message = "YAML does not allow tabs for indentation; replace this by spaces".to_owned();
     Problem { kind: ProblemKind::Tab, range: TextRange::new(tab, tab + count), message, related: None }
 }
 
+/// The quote that opens the text which the parser was in when it stopped.
+pub(super) fn opening_quote(text: &str, offset: u32, builder: &Builder<'_>) -> Option<u32> {
+    let mut at = builder.last_end().min(offset);
+    loop {
+        let rest = &text[at as usize..];
+        let found = rest.find(['"', '\'', '#', '\n'])?;
+        let comment = rest.as_bytes()[found] == b'#' && (found == 0 || rest[..found].ends_with([' ', '\t']));
+        match rest.as_bytes()[found] {
+            b'"' | b'\'' => return Some(at + found as u32),
+            b'#' if comment => at += (found + rest[found..].find('\n')?) as u32,
+            _ => at += found as u32 + 1,
+        }
+    }
+}
+
+/// The first tab that stands where Kubernetes wants spaces although the parser let it pass: before a key, a `-` or a comment.
+pub(super) fn misplaced_tab(text: &str, document: &Document) -> Option<Problem> {
+    let bytes = text.as_bytes();
+    memchr::memchr(b'\t', bytes)?;
+    let mut start = 0;
+    text.split_inclusive('\n').find_map(|line| {
+        let before = line.bytes().take_while(|b| matches!(b, b' ' | b'-' | b'?')).count();
+        let at = (start + before) as u32;
+        start += line.len();
+        if line.as_bytes().get(before) != Some(&b'\t') || line[..before].contains("--") {
+            return None;
+        }
+        // Scalars over several lines and flow collections may have tabs within.
+        let mut id = document.spans.deepest_at(at).unwrap_or(NodeId::NONE);
+        while let Some(span) = document.spans.get(id) {
+            let is_leaf = document.spans.get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != id);
+            let is_flow = matches!(bytes.get(span.value.start as usize), Some(b'[' | b'{'));
+            if span.value.contains(at) && (is_leaf || is_flow) {
+                return None;
+            }
+            id = span.parent;
+        }
+        Some(tab(text, at))
+    })
+}
+
 fn unclosed_quote(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
-    let after = builder.last_end().min(offset) as usize;
-    let quote = text[after..].find(['"', '\'']).map_or(offset, |at| (after + at) as u32);
+    let quote = opening_quote(text, offset, builder).unwrap_or(offset);
     let line = line_number(text, quote);
-    let message = format!("the quote that begins here (line {line}) is never closed, or is closed too late");
-    let related = (offset > quote).then(|| (content_at(text, offset), "the quoted text cannot go on here".to_owned()));
+    let message = match repair::closing_quote(text, quote) {
+        None => format!("the quote that begins here (line {line}) is never closed"),
+        Some(close) => format!("the quote that begins here (line {line}) is closed too late, in line {}", line_number(text, close)),
+    };
+    let noticed = content_at(text, offset);
+    let related = (offset > quote && !noticed.is_empty()).then(|| (noticed, "the quoted text cannot go on here".to_owned()));
     Problem { kind: ProblemKind::Syntax, range: char_range(text, quote), message, related }
 }
 
@@ -232,7 +273,10 @@ fn unclosed_bracket(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     let bracket = builder.open().rev().map(|(start, _)| start).find(|start| matches!(text.as_bytes().get(*start as usize), Some(b'[' | b'{')));
     let here = char_range(text, offset);
     let Some(bracket) = bracket else {
-        let message = "a `]` or `}` is missing before this".to_owned();
+        let message = match here.slice(text) {
+            open @ ("[" | "{") => format!("this `{open}` is never closed"),
+            _ => "a `]` or `}` is missing before this".to_owned(),
+        };
         return Problem { kind: ProblemKind::Syntax, range: here, message, related: None };
     };
     let open = char_range(text, bracket);
@@ -283,7 +327,7 @@ fn indentation(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     // A second `: ` in one line.
     let before = &text[line.start as usize..offset.clamp(line.start, line.end) as usize];
     if text.as_bytes().get(offset as usize) == Some(&b':') && (before.contains(": ") || before.starts_with("- ") && before.matches(": ").count() > 0) {
-        let message = "a value with `: ` in it must be quoted, or else it must begin on the next line".to_owned();
+        let message = "a value with `: ` in it must be quoted; a key of an inner object must stand on the next line".to_owned();
         return problem(char_range(text, offset), message, None);
     }
     // The columns of the objects and lists that are open around this line, the innermost last.
@@ -304,6 +348,20 @@ fn indentation(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
             let message = "expected a `- ` like the other lines of this list".to_owned();
             return problem(line, message, Some((sibling, "the list begins here".to_owned())));
         }
+    }
+    // A line above that looks like a key without its `: ` swallowed the lines below.
+    if let Some(above) = above.filter(|above| column(text, above.start) == here) {
+        let word = above.slice(text).trim_start_matches("- ");
+        if !word.contains(": ") && !word.ends_with(':') && word.contains(':') {
+            return missing_colon(text, above.start);
+        }
+    }
+    // The collections that this line ended, and the line does not fit in what holds them either.
+    let deeper = builder.closed().iter().map(|start| (column(text, *start), *start)).filter(|(at, _)| *at > here).min();
+    if let Some((at, start)) = deeper {
+        let outer = columns.last().map_or(String::new(), |(at, ..)| format!(" and what holds them by {at}"));
+        let message = format!("this line is {}, its siblings by {at}{outer}", spaces(here));
+        return problem(line, message, Some((content_at(text, start), "a sibling".to_owned())));
     }
     let sibling = columns.iter().rev().find(|(at, ..)| *at > here).or_else(|| columns.last());
     if let Some((at, start, _)) = sibling

@@ -28,6 +28,23 @@ impl Document {
     pub fn is_broken(&self) -> bool {
         self.problems.iter().any(|problem| !problem.kind.is_warning())
     }
+
+    /// Changes every range, as for a text that is part of another one.
+    pub(super) fn map_ranges(&mut self, change: impl Fn(&mut TextRange)) {
+        for span in &mut self.spans.spans {
+            change(&mut span.key);
+            change(&mut span.value);
+        }
+        for comment in &mut self.comments {
+            change(&mut comment.range);
+        }
+        for problem in &mut self.problems {
+            change(&mut problem.range);
+            if let Some((range, _)) = &mut problem.related {
+                change(range);
+            }
+        }
+    }
 }
 
 /// A comment, from its `#` to the end of its line.
@@ -175,8 +192,12 @@ pub struct Problem {
 pub enum ProblemKind {
     /// Not YAML. What stands before the place was read.
     Syntax,
+    /// Text after the document's value is complete, which Kubernetes ignores.
+    Ignored,
     /// A tab where YAML wants spaces.
     Tab,
+    /// A no-break space where an ordinary one was probably meant.
+    NoBreakSpace,
     /// A character that no YAML text may contain.
     ControlCharacter,
     /// Something that was probably meant to be `---`.
@@ -208,6 +229,6 @@ pub enum ProblemKind {
 impl ProblemKind {
     /// Whether Kubernetes would read the document all the same.
     pub const fn is_warning(self) -> bool {
-        matches!(self, Self::DuplicateKey | Self::MergeReplaces | Self::Separator)
+        matches!(self, Self::Ignored | Self::NoBreakSpace | Self::DuplicateKey | Self::MergeReplaces | Self::Separator)
     }
 }

@@ -25,7 +25,11 @@ mod scalar;
 
 mod build;
 
+mod place;
+
 mod complain;
+
+mod repair;
 
 mod embedded;
 
@@ -38,5 +42,10 @@ pub use line_index::{LineIndex, Position};
 pub use range::TextRange;
 pub use split::{Chunk, split};
 pub use tree::{Entry, Node, NodeId, Object, Str, Value};
+#[doc(hidden)]
+pub use yaml::parse_fully;
 pub use yaml::{Limits, parse};
 
+
+#[cfg(test)]
+mod tests;

@@ -36,7 +36,15 @@ fn point(text: &str) -> Option<Value> {
     match text {
         ".nan" | ".NaN" | ".NAN" => Some(Value::Float(f64::NAN)),
         ".inf" | ".Inf" | ".INF" => Some(Value::Float(f64::INFINITY)),
-        _ => float(text),
+        _ if !text.contains('_') => float(text),
+        _ => {
+            // Here, unlike after a digit, underscores must stand between digits.
+            let bytes = text.as_bytes();
+            let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+            let between = |at: usize| at.checked_sub(1).is_some_and(is_digit) && is_digit(at + 1);
+            let sound = bytes.iter().enumerate().all(|(at, b)| *b != b'_' || between(at));
+            if sound { float(&text.replace('_', "")) } else { None }
+        }
     }
 }
 
@@ -108,23 +116,54 @@ fn float(text: &str) -> Option<Value> {
 }
 
 /// What a scalar with a tag means, or what is wrong with it. `tag` is the whole resolved tag.
-pub(super) fn resolve_tagged(tag: &str, text: &str, plain: bool) -> Result<Value, String> {
+pub(super) fn resolve_tagged(tag: &str, text: &str) -> Result<Value, String> {
     let string = || Value::String(Str::new(text));
     let Some(name) = tag.strip_prefix("tag:yaml.org,2002:") else {
-        // `!` alone asks for the usual reading; any other tag makes a string.
-        return Ok(if tag == "!" && plain { resolve(text) } else { string() });
+        return Ok(string());
     };
     let value = match name {
         "bool" | "int" | "float" | "null" => resolve(text),
+        "timestamp" if !is_timestamp(text) => return Err(format!("`{text}` is no date or time, it cannot be read as `!!timestamp`")),
         "binary" => return decode_base64(text).map(|bytes| Value::String(Str::new(String::from_utf8_lossy(&bytes)))),
         _ => return Ok(string()),
     };
     match (name, value) {
         ("bool", value @ Value::Bool(_)) | ("int", value @ Value::Int(_)) | ("float", value @ Value::Float(_)) => Ok(value),
         ("null", Value::Null) => Ok(Value::Null),
+        ("int", value @ Value::Float(_)) if integer(text).is_some() => Ok(value),
         ("float", Value::Int(value)) => Ok(Value::Float(value as f64)),
-        (_, value) => Err(format!("`{text}` is a {}, it cannot be read as `!!{name}`", value.kind_name())),
+        (_, value) => Err(format!("`{text}` cannot be read as `!!{name}`: its kind is {}", value.kind_name())),
     }
+}
+
+/// Whether a text is a date, or a date and a time, in one of the forms that go-yaml knows.
+fn is_timestamp(text: &str) -> bool {
+    let number = |text: &str, len: core::ops::RangeInclusive<usize>, range: core::ops::RangeInclusive<u32>| {
+        len.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit()) && text.parse().is_ok_and(|n| range.contains(&n))
+    };
+    let (date, time) = text.split_once(['T', 't', ' ']).map_or((text, None), |(date, time)| (date, Some(time)));
+    let mut parts = date.splitn(3, '-');
+    let mut part = || parts.next().unwrap_or("");
+    if !(number(part(), 4..=4, 0..=9999) && number(part(), 1..=2, 1..=12) && number(part(), 1..=2, 1..=31)) {
+        return false;
+    }
+    let Some(time) = time else { return true };
+    let time = match (time.find(['Z', '+', '-']), text.contains(' ')) {
+        (None, true) => time,
+        (Some(at), false) => {
+            let zone = time[at..].split_at(1).1;
+            let offset = || zone.split_once(':').is_some_and(|(h, m)| number(h, 2..=2, 0..=24) && number(m, 2..=2, 0..=60));
+            if !(time[at..] == *"Z" || (!time[at..].starts_with('Z') && offset())) {
+                return false;
+            }
+            &time[..at]
+        }
+        _ => return false,
+    };
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let mut parts = clock.splitn(3, ':');
+    let mut part = || parts.next().unwrap_or("");
+    number(part(), 1..=2, 0..=23) && number(part(), 1..=2, 0..=59) && number(part(), 1..=2, 0..=59) && number(&fraction[..fraction.len().min(9)], 1..=9, 0..=u32::MAX)
 }
 
 /// The string that a plain key becomes, or nothing where Kubernetes refuses the key.
@@ -138,7 +177,7 @@ pub(super) fn key(value: Value) -> Option<Str> {
     }
 }
 
-/// A float as a key: the shortest text of its nearest 32-bit float, with an exponent where it is very large or very small.
+/// A float as a key: the shortest text of its nearest 32-bit float, with an exponent from a million on and below a ten-thousandth.
 fn float_key(value: f64) -> Str {
     let value = value as f32;
     if value.is_nan() {
@@ -148,7 +187,7 @@ fn float_key(value: f64) -> Str {
         return Str::new(if value > 0.0 { ".inf" } else { "-.inf" });
     }
     let size = if value < 0.0 { -value } else { value };
-    if size == 0.0 || (1e-4..1e21).contains(&size) {
+    if size == 0.0 || (1e-4..1e6).contains(&size) {
         return Str::from(format!("{value}"));
     }
     let text = format!("{value:e}");

@@ -151,6 +151,7 @@ pub struct Entry {
 pub struct Object {
     entries: Vec<Entry>,
     /// From key to place in `entries`; only for objects over [`INDEX_OVER`] entries.
+    #[expect(clippy::box_collection, reason = "few objects have an index, and all values would be larger for it")]
     index: Option<Box<BTreeMap<Str, u32>>>,
 }
 

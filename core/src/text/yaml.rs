@@ -10,7 +10,9 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 use super::{
     Document, Problem, ProblemKind, Str, TextRange, Value,
     build::{Builder, Expects, Stop},
-    complain, fast, scalar,
+    complain, fast, place,
+    repair::{self, MAX_PATCHES, Patch, Patched},
+    scalar,
 };
 
 /// What one document may cost. What is refused is refused with a problem, and quickly.
@@ -44,37 +46,64 @@ pub fn parse(text: &str, limits: &Limits) -> Document {
     fast::parse(text, limits).unwrap_or_else(|| parse_fully(text, limits))
 }
 
-/// Reads one document by the full parser.
-pub(super) fn parse_fully(text: &str, limits: &Limits) -> Document {
+/// Reads one document by the full parser alone, as [`parse`] does where its quick reader is not sure: the measure that the quick
+/// reader is tested against.
+#[doc(hidden)]
+pub fn parse_fully(text: &str, limits: &Limits) -> Document {
+    let (document, patch) = read(text, limits);
+    let Some(mut patch) = patch else { return document };
+    let mut patched = Patched::new(text);
+    for _ in 0..MAX_PATCHES {
+        patched.apply(&patch);
+        match read(&patched.text, limits) {
+            (document, None) if !document.is_broken() => return patched.translate(document),
+            (_, Some(next)) => patch = next,
+            _ => break,
+        }
+    }
+    document
+}
+
+/// Reads as far as the parser goes, and says which patch would make it go further.
+fn read(text: &str, limits: &Limits) -> (Document, Option<Patch>) {
     let depth = limits.max_depth as usize + 2;
     let options = granit_parser::options! {
         emit_unresolved_aliases: true,
+        emit_anchor_events: true,
         max_buffered_comment_events: usize::MAX,
         flow_nesting_limit: depth,
         block_nesting_limit: depth,
     };
     let mut reader = Reader { text, builder: Builder::new(limits, text), documents: 0 };
     let control = complain::control_character(text);
+    let mut patch = None;
+    let mut complete = true;
     for next in Parser::new_from_str_with_options(text, options) {
         match next {
-            Ok((event, span)) => match reader.event(event, span) {
-                Ok(true) => {}
-                Ok(false) | Err(Stop) => break,
-            },
-            Err(error) => {
-                if control.is_none() {
-                    let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
-                    let problem = complain::explain(text, &error, offset as u32, &reader.builder);
-                    reader.builder.push_problem(problem);
+            Ok((event, span)) => {
+                if let Ok(true) = reader.event(event, span) {
+                    continue;
                 }
-                break;
             }
+            Err(error) if control.is_none() => {
+                let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len()) as u32;
+                let problem = complain::explain(text, &error, offset, &reader.builder);
+                patch = repair::patch(text, &error, offset, &reader.builder);
+                reader.builder.push_problem(problem);
+            }
+            Err(_) => {}
         }
+        complete = false;
+        break;
     }
     if let Some(problem) = control {
         reader.builder.push_problem(problem);
     }
-    reader.builder.finish()
+    let mut document = reader.builder.finish();
+    if complete && let Some(problem) = complain::misplaced_tab(text, &document) {
+        document.problems.push(problem);
+    }
+    (document, patch)
 }
 
 struct Reader<'a> {
@@ -88,9 +117,15 @@ impl Reader<'_> {
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<bool, Stop> {
         let range = range_of(&span);
         match event {
-            Event::StreamStart | Event::StreamEnd | Event::DocumentEnd | Event::Anchor(..) => {}
-            Event::DocumentStart(..) => {
+            Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            Event::Anchor(_, name) => self.anchor_name(range, &name),
+            Event::DocumentStart(_, version) => {
                 self.documents += 1;
+                if let Some(version) = version.filter(|version| (version.major, version.minor) != (1, 1)) {
+                    let place = self.text.find("%YAML").unwrap_or(0) as u32;
+                    let message = format!("Kubernetes reads YAML 1.1 and refuses `%YAML {}.{}`; delete this line", version.major, version.minor);
+                    self.builder.problem(ProblemKind::Syntax, complain::rest_of_line(self.text, place), message);
+                }
                 if self.documents > 1 {
                     let message = "a second document begins here without a `---` line before it";
                     self.builder.problem(ProblemKind::Syntax, range, message);
@@ -98,13 +133,13 @@ impl Reader<'_> {
                 }
             }
             Event::Comment(..) => {
-                let line = complain::line_start(self.text, range.start);
+                let line = place::line_start(self.text, range.start);
                 let own_line = self.text[line as usize..range.start as usize].trim_start_matches([' ', '\t', '\u{feff}']).is_empty();
                 self.builder.comment(range, own_line);
             }
             Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag.as_deref(), &span)?,
             Event::SequenceStart(style, anchor, _) => {
-                let start = if style == StructureStyle::Block { self.first_dash(range.start) } else { range.start };
+                let start = if style == StructureStyle::Block { place::first_dash(self.text, range.start, self.builder.expects()) } else { range.start };
                 self.builder.begin(start, false, anchor)?;
             }
             Event::MappingStart(style, anchor, _) => {
@@ -112,7 +147,10 @@ impl Reader<'_> {
                 self.builder.begin(range.start, true, anchor)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.builder.end((!range.is_empty()).then_some(range.end))?,
-            Event::Alias(anchor) => self.builder.alias(range, anchor, range.slice(self.text))?,
+            Event::Alias(anchor) => {
+                self.anchor_name(range, &range.slice(self.text)[1..]);
+                self.builder.alias(range, anchor, range.slice(self.text))?;
+            }
             Event::UnresolvedAlias(name) => self.builder.unknown_alias(range, &name)?,
             _ => {}
         }
@@ -128,12 +166,14 @@ impl Reader<'_> {
             if self.builder.expects() == Expects::Root && tag.is_none() && anchor == 0 {
                 return Ok(());
             }
-            if self.text.as_bytes().get(range.start as usize) == Some(&b':') && matches!(self.builder.expects(), Expects::ValueOf(_)) {
-                range = TextRange::empty(range.start + 1);
-            }
+            range = place::missing_value(self.text, range, self.builder.expects(), self.builder.last_end());
         }
         if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
-            range = complain::block_scalar(self.text, range, self.builder.last_end());
+            if range.end as usize == self.text.len() && text.ends_with('\n') && !self.text.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']) {
+                // A last line without a line break has none to give.
+                text.to_mut().pop();
+            }
+            range = place::block_scalar(self.text, range, self.builder.last_end());
         } else if style == ScalarStyle::Plain && range.len() as usize != text.len() {
             self.swallowed_separator(range);
         }
@@ -141,12 +181,16 @@ impl Reader<'_> {
             let message = "this is read as a key; the `---` that begins a document must be alone on its line";
             self.builder.problem(ProblemKind::Separator, range, message);
         }
+        if style == ScalarStyle::Plain && (text.starts_with('\u{a0}') || text.ends_with('\u{a0}')) {
+            let message = "a no-break space is no space to YAML but part of this text; replace it by an ordinary space";
+            self.builder.problem(ProblemKind::NoBreakSpace, range, message);
+        }
         match tag {
             None if style == ScalarStyle::Plain => self.builder.plain(range, &text, anchor),
             None => self.builder.value(range, Value::String(Str::new(&text)), anchor),
             Some(tag) => {
                 let tag = format!("{}{}", tag.handle(), tag.suffix());
-                let value = scalar::resolve_tagged(&tag, &text, style == ScalarStyle::Plain).unwrap_or_else(|message: String| {
+                let value = scalar::resolve_tagged(&tag, &text).unwrap_or_else(|message: String| {
                     self.builder.problem(ProblemKind::BadTag, range, message);
                     Value::String(Str::new(&text))
                 });
@@ -174,6 +218,14 @@ impl Reader<'_> {
         }
     }
 
+    /// YAML 1.1, unlike 1.2, takes few characters in the names of anchors.
+    fn anchor_name(&mut self, range: TextRange, name: &str) {
+        if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+            let message = "an anchor's name may only have letters, digits, `-` and `_`; a value that begins with `&` or `*` must be quoted";
+            self.builder.problem(ProblemKind::Syntax, range, message);
+        }
+    }
+
     /// `{{` opens two objects, the inner one as a key: a template's placeholder.
     fn template(&mut self, style: StructureStyle, range: TextRange) {
         if style == StructureStyle::Flow
@@ -183,24 +235,6 @@ impl Reader<'_> {
             let message = "`{{` looks like a template's placeholder; render the template first, or quote the value";
             self.builder.problem(ProblemKind::Template, TextRange::new(range.start - 1, range.end), message);
         }
-    }
-
-    /// A list that is not indented below its key is reported at its first item's content; it begins at its first dash.
-    fn first_dash(&self, start: u32) -> u32 {
-        let Expects::ValueOf(key) = self.builder.expects() else { return start };
-        let rest = &self.text[key.end as usize..];
-        let mut at = key.end;
-        for (number, line) in rest.split_inclusive('\n').enumerate() {
-            let content = line.trim_start_matches([' ', '\t']);
-            if number > 0 && content.starts_with('-') {
-                return at + (line.len() - content.len()) as u32;
-            }
-            at += line.len() as u32;
-            if at > start {
-                break;
-            }
-        }
-        start
     }
 }
 

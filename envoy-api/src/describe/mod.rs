@@ -12,4 +12,4 @@ pub use value::{Items, List, Map, Pairs, Reflect, Value, Visitor};
 
 // What generated code calls.
 pub(crate) use crate::rules::{Bound, Pattern, Rule};
-pub(crate) use value::{Field, put_boxed, put_member};
+pub(crate) use value::{Field, debug, put_boxed, put_member};

@@ -10,6 +10,7 @@ use prost_types::{Duration, FieldMask, ListValue, Struct, Timestamp};
 
 use super::info::{EnumInfo, FieldInfo, Kind, MessageInfo};
 use crate::Any;
+use crate::json::{self, Style};
 
 /// A value that knows its type. All messages are, and the scalars that prost uses for `google.protobuf`'s wrappers.
 pub trait Reflect: Send + Sync {
@@ -233,8 +234,14 @@ pub fn put_member<T: Reflect>(value: &T, visitor: &mut dyn Visitor, field: &'sta
     visitor.field(field, seen(value, &field.kind));
 }
 
+/// The JSON of a message, without its secrets, after its name.
+pub fn debug(message: &dyn Reflect, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+    let style = if f.alternate() { Style::PRETTY } else { Style::COMPACT };
+    write!(f, "{} {}", message.info().name(), json::to_string_with(message, &style.redact()))
+}
+
 impl Debug for Value<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(&crate::json::value_to_string(*self))
+        f.write_str(&json::value_to_string(*self))
     }
 }

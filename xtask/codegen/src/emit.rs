@@ -188,6 +188,9 @@ fn describe(
             fn info(&self) -> &'static d::MessageInfo {{ &M{index} }}
             fn as_value(&self) -> d::Value<'_> {{ d::Value::Message(self) }}
             fn visit(&self, {}: &mut dyn d::Visitor) {{ {visit} }}
+        }}
+        impl ::core::fmt::Debug for {path} {{
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {{ d::debug(self, f) }}
         }}",
         used.0
     )

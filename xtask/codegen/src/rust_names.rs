@@ -77,6 +77,8 @@ pub fn build(closure: &Closure) -> Result<BTreeMap<String, RustModule>, String> 
         let code = ["Message", "Oneof"].iter().fold(code, |code, of| {
             code.replace(&format!(", Eq, Hash, ::prost::{of})"), &format!(", ::prost::{of})"))
         });
+        // Debug is the JSON, without secrets; `emit` writes it.
+        let code = code.replace("::prost::Message)]\n", "::prost::Message)]\n#[prost(skip_debug)]\n");
         let file = syn::parse_file(&code).map_err(|e| format!("{package}: {e}"))?;
         let mut parse = Parse::default();
         parse.items("", &file.items);

@@ -111,6 +111,25 @@ impl<T: Decode> Decode for Vec<Sourced<T>> {
     }
 }
 
+/// A text, or a list of texts: the untyped Module takes both in some places.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextOrList {
+    /// One text.
+    Text(Str),
+    /// A list.
+    List(Vec<Sourced<Str>>),
+}
+
+impl Decode for TextOrList {
+    const EXPECTED: &'static str = "array of strings";
+    fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
+        match &node.value {
+            Value::String(text) => Some(Self::Text(text.clone())),
+            _ => Vec::decode(node, decoder).map(Self::List),
+        }
+    }
+}
+
 /// A JSON object with any keys, sorted by them: so does Go when it writes a map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map<T>(pub Vec<(Str, Sourced<T>)>);

@@ -11,6 +11,7 @@ use crate::text::{Node, Str};
 use alloc::vec::Vec;
 pub use decode::{Decode, Decoder, Map, Wrong};
 use decode::spec;
+pub use decode::TextOrList;
 
 type List<T> = Vec<Sourced<T>>;
 
@@ -103,11 +104,11 @@ spec! {
     }
 
     pub struct Cors {
-        origins: List<Str>,
-        methods: List<Str>,
-        headers: List<Str>,
+        origins: TextOrList,
+        methods: TextOrList,
+        headers: TextOrList,
         credentials: bool,
-        exposed_headers: List<Str>,
+        exposed_headers: TextOrList,
         max_age: Str,
     }
 

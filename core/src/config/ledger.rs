@@ -1,0 +1,130 @@
+//! The ledger: what became of every input object.
+//!
+//! Each stage writes down what it decides. At the end no object may be without an entry, so that nothing is dropped in silence:
+//! [`Ledger::undecided`] is empty, and a test of every corpus says so.
+//!
+//! What must not be here: any dialect's words. Why an object was ignored is said in general by [`Why`], and exactly by its detail.
+
+use crate::resource::{ObjectId, Objects};
+use crate::text::Str;
+use alloc::vec::Vec;
+
+/// What became of an input object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// Nobody has decided yet.
+    #[default]
+    Undecided,
+    /// It is part of the configuration; what is made of it is not known yet.
+    Loaded,
+    /// It is in use: something was made of it. Names what, e.g. a route's or a listener's name; empty for what is only looked things up in.
+    Emitted(Vec<Str>),
+    /// It was joined with other objects into one thing, e.g. canary Mappings into a route.
+    Merged(Vec<ObjectId>),
+    /// Another object took its place.
+    Shadowed(ObjectId),
+    /// It was left alone.
+    Ignored(Why, Str),
+    /// It is wrong: what is wrong with it.
+    Invalid(Str),
+}
+
+/// Why an object was left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Why {
+    /// It is meant for another controller, or for another instance of this one: another id, another class.
+    OtherController,
+    /// The controller does not look there: another namespace, a label selector.
+    NotWatched,
+    /// The controller does not know the kind.
+    UnknownKind,
+    /// Nothing in use refers to it.
+    NeverReferenced,
+    /// There is nothing in it that the controller would use.
+    NothingInIt,
+}
+
+impl State {
+    /// The word by which outputs name it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            State::Undecided => "undecided",
+            State::Loaded => "loaded",
+            State::Emitted(_) => "emitted",
+            State::Merged(_) => "merged",
+            State::Shadowed(_) => "shadowed",
+            State::Ignored(..) => "ignored",
+            State::Invalid(_) => "invalid",
+        }
+    }
+}
+
+impl Why {
+    /// The word by which outputs name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::OtherController => "other-controller",
+            Why::NotWatched => "not-watched",
+            Why::UnknownKind => "unknown-kind",
+            Why::NeverReferenced => "never-referenced",
+            Why::NothingInIt => "nothing-in-it",
+        }
+    }
+}
+
+/// One line of the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerEntry<'a> {
+    /// The object.
+    pub object: ObjectId,
+    /// What became of it.
+    pub state: &'a State,
+}
+
+/// What became of every input object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ledger {
+    order: Vec<ObjectId>,
+    /// By the index of the object's number.
+    states: Vec<State>,
+}
+
+impl Ledger {
+    /// One undecided entry for every object.
+    pub fn new(objects: &Objects) -> Self {
+        let mut states = Vec::new();
+        states.resize_with(objects.slots(), State::default);
+        Self { order: objects.iter().map(|object| object.id).collect(), states }
+    }
+
+    /// Writes down what became of an object, in place of what stood there.
+    pub fn set(&mut self, object: ObjectId, state: State) {
+        if let Some(slot) = object.index().and_then(|index| self.states.get_mut(index)) {
+            *slot = state;
+        }
+    }
+
+    /// Writes down that something was made of an object, beside what else was. What was wrong with it, or took its place, is forgotten.
+    pub fn emitted(&mut self, object: ObjectId, into: impl Into<Str>) {
+        let Some(slot) = object.index().and_then(|index| self.states.get_mut(index)) else { return };
+        match slot {
+            State::Emitted(made) => made.push(into.into()),
+            _ => *slot = State::Emitted(alloc::vec![into.into()]),
+        }
+    }
+
+    /// What became of an object.
+    pub fn get(&self, object: ObjectId) -> &State {
+        object.index().and_then(|index| self.states.get(index)).unwrap_or(&State::Undecided)
+    }
+
+    /// All entries, in the order of the text.
+    pub fn iter(&self) -> impl Iterator<Item = LedgerEntry<'_>> {
+        self.order.iter().map(|object| LedgerEntry { object: *object, state: self.get(*object) })
+    }
+
+    /// The objects that nobody decided on.
+    pub fn undecided(&self) -> impl Iterator<Item = ObjectId> {
+        self.iter().filter(|entry| *entry.state == State::Undecided).map(|entry| entry.object)
+    }
+}

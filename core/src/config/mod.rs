@@ -1,0 +1,22 @@
+//! The configuration as loaded: every resource that the controller takes, by kind and name, before anything is made of it.
+//!
+//! This is the `Config` of Ambassador's developer's guide, made so that any dialect can use it: [`Resource`]s are put together by a
+//! dialect, [`Config::load_all`] files them once, and consumers ask with [`Config::get_config`], [`Config::get_module`] and
+//! [`Config::module_lookup`]. Beside it stands the [`Ledger`], which says of every input object what became of it.
+//!
+//! What must not be here: how resources are found (`dialect/*/fetch`), what they mean, and any kind's name. Which kinds are filed under
+//! which key comes from outside, as [`Rules`].
+
+mod location;
+mod resource;
+mod store;
+mod ledger;
+
+pub use ledger::{Ledger, LedgerEntry, State, Why};
+pub use location::Location;
+pub use resource::{Labels, Overrides, Payload, Reference, Resource, SecretData, ServiceData, Target};
+pub(crate) use resource::labels_of;
+pub use store::{Bucket, Config, Presence, Rules, Store, Support};
+
+#[cfg(test)]
+mod tests;

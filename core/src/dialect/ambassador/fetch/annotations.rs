@@ -1,0 +1,182 @@
+//! Configuration in the annotation `getambassador.io/config` of Services and Ingresses.
+//!
+//! Source of behaviour: Emissary `pkg/snapshot/v1/annotations.go` and `pkg/kates/manifests.go`.
+
+use super::super::Options;
+use super::super::kinds::{self, Admission, Via};
+use super::apply::Memory;
+use super::class::{self, Class};
+use super::emit;
+use super::{Seen, findings, ignore};
+use crate::config::{Labels, Ledger, Payload, Resource, State, Why};
+use crate::diagnostic::Diagnostic;
+use crate::resource::{Object, ObjectId, Objects, ResourceKey, Rule};
+use crate::text::{Node, NodeId, Str, Value};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// What an object in an annotation says, put into the form of a Kubernetes object.
+pub(super) struct Unfolded {
+    pub(super) kind: Str,
+    pub(super) key: ResourceKey,
+    /// Its `spec` in the current version.
+    pub(super) spec: Option<Arc<Node>>,
+    pub(super) valid: bool,
+    /// What the compiler loads, but for its identifier; `None` where it has no name or is meant for another instance.
+    pub(super) resource: Option<Resource>,
+    /// Whether it counts in the identifiers of those after it.
+    pub(super) counted: bool,
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+/// What stands in annotations, by the object that has them.
+pub(super) struct Annotations<'a> {
+    by_holder: Vec<(ObjectId, Vec<(&'a Object, Arc<Unfolded>)>)>,
+    index: HashMap<ObjectId, usize>,
+}
+
+impl<'a> Annotations<'a> {
+    pub(super) fn of(&self, holder: ObjectId) -> &[(&'a Object, Arc<Unfolded>)] {
+        self.index.get(&holder).and_then(|at| self.by_holder.get(*at)).map_or(&[], |(_, list)| list)
+    }
+
+    /// Everything that stands in annotations, in the order of the text.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(&'a Object, Arc<Unfolded>)> {
+        self.by_holder.iter().flat_map(|(_, list)| list)
+    }
+}
+
+/// Reads the annotations of all objects that are seen.
+pub(super) fn collect<'a>(
+    objects: &'a Objects,
+    seen: &Seen<'_>,
+    options: &Options,
+    memory: &mut Memory,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> Annotations<'a> {
+    let mut annotations = Annotations { by_holder: Vec::new(), index: HashMap::new() };
+    let mut groups: Vec<(ObjectId, NodeId, Vec<&Object>)> = Vec::new();
+    for object in objects.iter() {
+        let Some((holder, node)) = object.parent else { continue };
+        match groups.last_mut() {
+            Some((last, _, list)) if *last == holder => list.push(object),
+            _ => groups.push((holder, node, alloc::vec![object])),
+        }
+    }
+    if groups.is_empty() {
+        return annotations;
+    }
+    let annotatable = seen.of(Class::Service).iter().chain(seen.of(Class::Ingress));
+    let seen_ids: hashbrown::HashSet<ObjectId> = annotatable.map(|applied| applied.object.id).collect();
+    for (holder, node, list) in groups {
+        let Some(parent) = objects.get(holder) else { continue };
+        if !seen_ids.contains(&holder) {
+            let reads = matches!(class::of(&parent.key.group, &parent.key.kind), Class::Service | Class::Ingress);
+            if !reads {
+                sink.push(findings::annotation_not_read(parent, node));
+            }
+            for object in list {
+                ignore(ledger, object.id, Why::NotWatched, "it stands in the annotation of an object that is not read");
+            }
+            continue;
+        }
+        if list.iter().any(|object| object.broken || object.key.kind.is_empty()) {
+            sink.push(findings::annotation_lost(parent, node));
+            for object in list {
+                let broken = object.broken || object.key.kind.is_empty();
+                let lost = State::Ignored(Why::NothingInIt, "another document of its annotation cannot be read".into());
+                ledger.set(object.id, if broken { State::Invalid("it cannot be read".into()) } else { lost });
+            }
+            continue;
+        }
+        let unfold = |object: &'a Object| (object, memory.unfolded(object, || unfold(object, parent, options)));
+        annotations.index.insert(holder, annotations.by_holder.len());
+        annotations.by_holder.push((holder, list.into_iter().map(unfold).collect()));
+    }
+    annotations
+}
+
+fn unfold(object: &Object, parent: &Object, options: &Options) -> Unfolded {
+    let mut sink = Vec::new();
+    let root = normalise(&object.root, parent);
+    let text = |path: &[&str]| root.at(path).and_then(Node::as_str).map(Str::new).unwrap_or_default();
+    let api_version = text(&["apiVersion"]);
+    let name = text(&["metadata", "name"]);
+    let namespace = text(&["metadata", "namespace"]);
+    let kind = object.key.kind.clone();
+    let group = Str::new(api_version.split_once('/').map_or("", |(group, _)| group));
+    let key = ResourceKey { group, kind: kind.clone(), namespace: Some(namespace.clone()), name: name.clone() };
+
+    let admission = match kinds::find(&kind) {
+        Some(known) => kinds::admit(known, object, Via::Annotation, &root, &mut sink),
+        None => {
+            sink.push(findings::unsupported_in_annotation(object, &key));
+            let spec = root.get("spec").map(|spec| Arc::new(spec.clone()));
+            let error = format!("unsupported GroupVersionKind \"{api_version}, Kind={kind}\", ignoring");
+            Admission { spec, errors: alloc::vec![error], api_version: api_version.clone(), refused: false }
+        }
+    };
+    let errors: Vec<String> = admission.errors;
+    let valid = errors.is_empty() && !admission.refused;
+    let mut unfolded = Unfolded { kind, key, spec: admission.spec, valid, resource: None, counted: false, findings: Vec::new() };
+    if name.is_empty() {
+        sink.push(findings::annotation_without_name(object));
+    } else if unfolded.kind != "Pragma" {
+        unfolded.counted = true;
+        let parts = emit::Parts {
+            kind: unfolded.kind.clone(),
+            name,
+            namespace,
+            api_version: admission.api_version,
+            labels: labels(&root),
+            spec: unfolded.spec.clone().unwrap_or_else(|| Arc::new(emit::empty(object.root.id))),
+            rule: Rule::Field,
+            key: unfolded.key.clone(),
+            payload: Payload::None,
+            invalid: errors,
+        };
+        let resource = parts.resource(object, options);
+        if emit::good_id(&resource, options) {
+            unfolded.resource = Some(resource);
+        } else {
+            sink.push(findings::other_id(object.id, unfolded.key.clone(), object.root.id, options));
+        }
+    }
+    unfolded.findings = sink;
+    unfolded
+}
+
+fn labels(root: &Node) -> Arc<Labels> {
+    let mut labels = crate::config::labels_of(root.at(&["metadata", "labels"]));
+    labels.remove("ambassador_crd");
+    Arc::new(labels)
+}
+
+/// The flat form as a Kubernetes object; what it does not say is the parent's.
+fn normalise(root: &Node, parent: &Object) -> Node {
+    let mut root = kinds::unfold(root).into_owned();
+    let id = root.id;
+    let Value::Object(fields) = &mut root.value else { return root };
+    if let Some(metadata) = fields.get_mut("metadata") {
+        if metadata.get("namespace").and_then(Node::as_str).is_none_or(str::is_empty) {
+            let namespace = parent.key.namespace.clone().unwrap_or_default();
+            put(metadata, Str::new_static("namespace"), emit::made_text(id, namespace));
+        }
+        if metadata.get("labels").is_none_or(Node::is_null)
+            && let Some(labels) = parent.root.at(&["metadata", "labels"])
+        {
+            put(metadata, Str::new_static("labels"), Node { id, value: labels.value.clone() });
+        }
+    }
+    root
+}
+
+fn put(holder: &mut Node, key: Str, value: Node) {
+    if let Value::Object(object) = &mut holder.value {
+        object.insert(key, value);
+    }
+}

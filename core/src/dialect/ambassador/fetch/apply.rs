@@ -1,0 +1,183 @@
+//! What the API server holds after all documents were applied, one after another.
+//!
+//! An object that it refuses leaves the earlier one of the same name in force; a later one that it takes replaces the earlier one in its
+//! place. What was found out about an object is kept in a [`Memory`] as long as its text and the options are the same.
+//!
+//! What must not be here: what the controller watches of it.
+
+use super::class::{self, Class};
+use super::super::Options;
+use super::super::kinds::{self, Via};
+use super::{annotations::Unfolded, emit, findings};
+use crate::config::{Ledger, Resource, State, Why};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::dialect::kubernetes::{ingress, metadata, secret, service};
+use crate::resource::{Object, Objects, ResourceKey};
+use crate::text::{Node, Str};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// An object that the API server holds.
+#[derive(Clone)]
+pub(super) struct Applied<'a> {
+    pub(super) object: &'a Object,
+    pub(super) verdict: Arc<Verdict>,
+}
+
+/// What was found out about an object by itself.
+pub(super) struct Verdict {
+    pub(super) class: Class,
+    /// Why the API server refuses it. Ambassador's own objects go on all the same, as invalid ones.
+    pub(super) refused: Option<Str>,
+    /// For Ambassador's kinds: its `spec` in the current version.
+    pub(super) spec: Option<Arc<Node>>,
+    /// What the controller's own validation found.
+    pub(super) errors: Vec<String>,
+    /// For Ambassador's kinds: what the compiler loads; `None` for another instance's.
+    pub(super) resource: Option<Arc<Resource>>,
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+/// What earlier compiles found out about objects by themselves.
+#[derive(Default)]
+pub struct Memory {
+    options: Option<Options>,
+    /// By the index of the object's number: what it read, and what it found out.
+    verdicts: Vec<Option<(u64, Arc<Verdict>)>>,
+    unfolded: Vec<Option<(u64, Arc<Unfolded>)>>,
+}
+
+impl core::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Memory").field("objects", &self.verdicts.iter().flatten().count()).finish()
+    }
+}
+
+impl Memory {
+    fn prepare(&mut self, objects: &Objects, options: &Options) {
+        if self.options.as_ref() != Some(options) {
+            *self = Self { options: Some(options.clone()), ..Self::default() };
+        }
+        self.verdicts.resize_with(objects.slots(), || None);
+        self.unfolded.resize_with(objects.slots(), || None);
+    }
+
+    fn verdict(&mut self, object: &Object, options: &Options) -> Arc<Verdict> {
+        remember(&mut self.verdicts, object, || judge(object, options))
+    }
+
+    pub(super) fn unfolded(&mut self, object: &Object, make: impl FnOnce() -> Unfolded) -> Arc<Unfolded> {
+        remember(&mut self.unfolded, object, make)
+    }
+}
+
+fn remember<T>(slots: &mut [Option<(u64, Arc<T>)>], object: &Object, make: impl FnOnce() -> T) -> Arc<T> {
+    let slot = object.id.index().and_then(|index| slots.get_mut(index));
+    match slot {
+        Some(Some((fingerprint, known))) if *fingerprint == object.fingerprint => known.clone(),
+        Some(slot) => {
+            let made = Arc::new(make());
+            *slot = Some((object.fingerprint, made.clone()));
+            made
+        }
+        None => Arc::new(make()),
+    }
+}
+
+/// Applies all documents in order.
+pub(super) fn apply<'a>(
+    objects: &'a Objects,
+    options: &Options,
+    memory: &mut Memory,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> Vec<Applied<'a>> {
+    memory.prepare(objects, options);
+    let mut held: Vec<Applied<'a>> = Vec::with_capacity(objects.len());
+    let mut by_key: HashMap<&ResourceKey, usize> = HashMap::with_capacity(objects.len());
+    for object in objects.iter().filter(|object| object.parent.is_none()) {
+        if object.broken {
+            ledger.set(object.id, State::Invalid("it cannot be read".into()));
+            continue;
+        }
+        let verdict = memory.verdict(object, options);
+        sink.extend(verdict.findings.iter().cloned());
+        if let Some(why) = &verdict.refused {
+            ledger.set(object.id, State::Invalid(why.clone()));
+            match by_key.get(&object.key) {
+                // The earlier one stays in force.
+                Some(at) if held[*at].verdict.refused.is_none() => continue,
+                _ if verdict.resource.is_none() => continue,
+                _ => {}
+            }
+        }
+        match verdict.class {
+            Class::Foreign => super::ignore(ledger, object.id, Why::UnknownKind, "Emissary-ingress does not read this kind"),
+            Class::EdgeStack => super::ignore(ledger, object.id, Why::UnknownKind, "a kind of the Edge Stack"),
+            _ => {}
+        }
+        let applied = Applied { object, verdict };
+        match by_key.get(&object.key) {
+            Some(at) => {
+                let earlier = core::mem::replace(&mut held[*at], applied);
+                if earlier.verdict.refused.is_some() {
+                    continue;
+                }
+                ledger.set(earlier.object.id, State::Shadowed(object.id));
+                sink.push(findings::overwritten(earlier.object, object));
+            }
+            None => {
+                by_key.insert(&object.key, held.len());
+                held.push(applied);
+            }
+        }
+    }
+    held
+}
+
+/// What the API server and the controller's validation say of an object by itself.
+fn judge(object: &Object, options: &Options) -> Verdict {
+    let class = class::of(&object.key.group, &object.key.kind);
+    let mut verdict =
+        Verdict { class, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
+    let mut sink = Vec::new();
+    let refused = match class {
+        Class::UnknownAmbassador => {
+            sink.push(findings::unknown_ambassador_kind(object));
+            true
+        }
+        Class::Ambassador(kind) => {
+            let admission = kinds::admit(kind, object, Via::ApiServer, &object.root, &mut sink);
+            // What is refused is loaded too, as invalid, so that everybody who looks at the configuration sees it.
+            verdict.resource = emit::custom(object, &admission, options, &mut sink);
+            verdict.spec = admission.spec;
+            verdict.errors = admission.errors;
+            admission.refused
+        }
+        Class::EdgeStack => {
+            sink.push(findings::edge_stack_kind(object));
+            false
+        }
+        Class::Foreign => {
+            sink.push(findings::foreign_kind(object));
+            false
+        }
+        Class::Service => !(metadata::check(object, &mut sink) & service::check(object, &mut sink)),
+        Class::Secret => !(metadata::check(object, &mut sink) & secret::check(object, &mut sink)),
+        Class::Ingress => {
+            if object.api_version != "networking.k8s.io/v1" {
+                sink.push(findings::old_ingress(object));
+            }
+            !(metadata::check(object, &mut sink) & ingress::check(object, &mut sink))
+        }
+        Class::Endpoints | Class::EndpointSlice | Class::IngressClass | Class::KnativeIngress => !metadata::check(object, &mut sink),
+    };
+    if refused {
+        let error = sink.iter().find(|finding| finding.severity == Severity::Error);
+        verdict.refused = Some(error.map_or_else(|| "the API server refuses it".into(), findings::summary));
+    }
+    verdict.findings = sink;
+    verdict
+}

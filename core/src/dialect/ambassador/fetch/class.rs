@@ -1,0 +1,113 @@
+//! Which kinds the controller reads, and what is said of those that it does not.
+//!
+//! Source of behaviour: Emissary `cmd/entrypoint/interesting_types.go`, `pkg/snapshot/v1/types.go` (order), `config/config.py` (storage).
+
+use super::super::kinds::{self, GROUP, Kind};
+use crate::config::{Store, Support};
+use crate::dialect::kubernetes::ingress::is_ingress;
+
+/// What an object is to the controller.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Class {
+    /// One of Ambassador's own kinds.
+    Ambassador(&'static Kind),
+    Service,
+    Secret,
+    Endpoints,
+    EndpointSlice,
+    Ingress,
+    IngressClass,
+    KnativeIngress,
+    /// A kind of the commercial Edge Stack.
+    EdgeStack,
+    /// A kind of Ambassador's group that nobody knows.
+    UnknownAmbassador,
+    /// A kind that other controllers read.
+    Foreign,
+}
+
+impl PartialEq for Class {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Class::Ambassador(one), Class::Ambassador(other)) => core::ptr::eq(*one, *other),
+            _ => core::mem::discriminant(self) == core::mem::discriminant(other),
+        }
+    }
+}
+
+/// Ambassador's kinds in the order in which the compiler sees them. It shows only where two resources have the same rkey.
+pub(super) const AMBASSADOR: [&str; 14] = [
+    "Listener",
+    "Host",
+    "Module",
+    "Mapping",
+    "TCPMapping",
+    "TLSContext",
+    "AuthService",
+    "RateLimitService",
+    "LogService",
+    "TracingService",
+    "DevPortal",
+    "ConsulResolver",
+    "KubernetesEndpointResolver",
+    "KubernetesServiceResolver",
+];
+
+/// Kinds that only the Edge Stack reads.
+const EDGE_STACK: &[&str] = &[
+    "AccessPolicy",
+    "ClusterRoute",
+    "EdgePolicy",
+    "Filter",
+    "FilterPolicy",
+    "Project",
+    "ProjectController",
+    "ProjectRevision",
+    "RateLimit",
+    "Resolver",
+    "WebApplicationFirewall",
+    "WebApplicationFirewallPolicy",
+];
+
+/// What an object is to the controller.
+pub(super) fn of(group: &str, kind: &str) -> Class {
+    match (group, kind) {
+        (GROUP | "ambassador", _) => {
+            match kinds::find(kind) {
+                Some(kind) => Class::Ambassador(kind),
+                None if EDGE_STACK.contains(&kind) => Class::EdgeStack,
+                None => Class::UnknownAmbassador,
+            }
+        }
+        ("", "Service") => Class::Service,
+        ("", "Secret") => Class::Secret,
+        ("", "Endpoints") => Class::Endpoints,
+        ("discovery.k8s.io", "EndpointSlice") => Class::EndpointSlice,
+        ("networking.k8s.io", "IngressClass") => Class::IngressClass,
+        ("networking.internal.knative.dev", "Ingress") => Class::KnativeIngress,
+        _ if is_ingress(group, kind) => Class::Ingress,
+        _ => Class::Foreign,
+    }
+}
+
+/// Under which key a kind is filed.
+pub(super) fn store(kind: &str) -> Store {
+    match kind {
+        "Module" => Store::Module,
+        "Secret" => Store::ByRkey("secrets"),
+        "Service" => Store::ByRkey("service"),
+        "Ingress" => Store::ByRkey("ingresses"),
+        _ => kinds::find(kind).map_or(Store::ByKind, |kind| Store::ByName(kind.config_key)),
+    }
+}
+
+/// What an API version is worth to the compiler.
+pub(super) fn support(api_version: &str) -> Support {
+    match api_version.strip_prefix("getambassador.io/") {
+        Some("v3alpha1") => Support::Current,
+        Some("v2") => Support::Notice("is deprecated, consider upgrading"),
+        Some(_) => Support::Notice("is not supported"),
+        None if api_version.starts_with("networking.internal.knative.dev") => Support::Current,
+        None => Support::Refused,
+    }
+}

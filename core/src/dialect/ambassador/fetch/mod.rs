@@ -1,0 +1,112 @@
+//! From the cluster's objects to the loaded configuration: everything that the real controller does before its own model begins.
+//!
+//! ```text
+//! objects --apply--> what the API server holds --watch--> what the controller sees --emit--> resources --load_all--> Config
+//! ```
+//!
+//! Source of behaviour: the API server; Emissary `cmd/entrypoint/{watcher,interesting_types,secrets,endpoints}.go` and
+//! `pkg/snapshot/v1/annotations.go` for what is seen; `python/ambassador/src/ambassador/fetch/` for what is made of it; and
+//! `diagd.py`, which sorts resources by their rkey before it loads them.
+//!
+//! What must not be here: what Mappings, Hosts and the rest mean.
+
+mod class;
+mod apply;
+mod watch;
+mod annotations;
+mod expand;
+mod emit;
+mod ingress;
+mod knative;
+mod secrets;
+mod services;
+mod findings;
+
+pub use apply::Memory;
+
+use super::{Options, kinds};
+use crate::config::{Config, Ledger, Resource, Rules, State};
+use crate::diagnostic::Diagnostic;
+use crate::resource::{ObjectId, Objects, ReadOptions, Shape};
+use crate::text::Limits;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use apply::Applied;
+use class::Class;
+use emit::Emitter;
+
+/// The annotation that holds configuration.
+pub const CONFIG_ANNOTATION: &str = "getambassador.io/config";
+
+/// How inputs of this dialect are read.
+pub fn read_options() -> ReadOptions {
+    ReadOptions { shape: Shape::Kubernetes, embedded: &[CONFIG_ANNOTATION], limits: Limits::default() }
+}
+
+/// The configuration that the controller loads from these objects. Every object gets its entry in the ledger.
+pub fn fetch(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Config {
+    fetch_again(objects, options, &mut Memory::default(), ledger, sink)
+}
+
+/// [`fetch`] with a memory of what earlier compiles found out about the same objects.
+pub fn fetch_again(
+    objects: &Objects,
+    options: &Options,
+    memory: &mut Memory,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> Config {
+    let cluster = apply::apply(objects, options, memory, ledger, sink);
+    let seen = watch::watch(cluster, options, ledger, sink);
+    let annotations = annotations::collect(objects, &seen, options, memory, ledger, sink);
+    let secrets = secrets::reconcile(&seen, &annotations, options, ledger, sink);
+
+    let mut emitter = Emitter::new(options, ledger, sink, objects.len());
+    emitter.secrets(&secrets.taken);
+    for service in seen.of(Class::Service) {
+        emitter.annotations(service, &annotations);
+    }
+    ingress::emit(&seen, &annotations, &mut emitter);
+    for kind in class::AMBASSADOR.into_iter().filter_map(kinds::find) {
+        for applied in seen.of(Class::Ambassador(kind)) {
+            emitter.custom(applied);
+        }
+    }
+    knative::emit(&seen, &mut emitter);
+    emitter.secrets(&secrets.redacted);
+    let helm_chart = services::emit(&seen, &mut emitter);
+
+    let mut resources = emitter.finish();
+    resources.sort_by(|a, b| a.rkey.cmp(&b.rkey));
+    let mut config = load(resources, options, sink);
+    config.helm_chart = helm_chart;
+    config.endpoints = services::discovery(&seen);
+    secrets.finish(&mut config, options, sink);
+    config
+}
+
+/// Files resources as Ambassador does.
+pub fn load(resources: Vec<Arc<Resource>>, options: &Options, sink: &mut Vec<Diagnostic>) -> Config {
+    let rules = Rules { namespace: &options.ambassador_namespace, store: class::store, support: class::support, accepts: &|_| true };
+    Config::load_all(resources, &rules, sink)
+}
+
+/// Everything that the controller sees, by kind, each kind in the order of the text.
+struct Seen<'a> {
+    kinds: Vec<(Class, Vec<Applied<'a>>)>,
+}
+
+impl<'a> Seen<'a> {
+    fn of(&self, class: Class) -> &[Applied<'a>] {
+        self.kinds.iter().find(|(known, _)| *known == class).map_or(&[], |(_, applied)| applied)
+    }
+}
+
+/// Writes down that an object was left alone.
+fn ignore(ledger: &mut Ledger, object: ObjectId, why: crate::config::Why, detail: &str) {
+    ledger.set(object, State::Ignored(why, detail.into()));
+}
+
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! What the controller sees of what the API server holds.
+//!
+//! Source of behaviour: Emissary `cmd/entrypoint/interesting_types.go`.
+
+use super::super::Options;
+use super::apply::Applied;
+use super::class::Class;
+use super::{Seen, findings, ignore};
+use crate::config::{Ledger, Why};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::kubernetes::selector::Selector;
+use crate::resource::Object;
+use crate::text::Node;
+use alloc::vec::Vec;
+
+/// Sorts what is seen by kind, and says of the rest why it is not.
+pub(super) fn watch<'a>(
+    cluster: Vec<Applied<'a>>,
+    options: &Options,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> Seen<'a> {
+    let scope = Scope::new(options);
+    let mut seen = Seen { kinds: Vec::new() };
+    for applied in cluster {
+        let class = applied.verdict.class;
+        if matches!(class, Class::Foreign | Class::EdgeStack | Class::UnknownAmbassador) {
+            continue;
+        }
+        if let Some(why) = scope.excludes(applied.object, class) {
+            ignore(ledger, applied.object.id, Why::NotWatched, why);
+            sink.push(findings::not_watched(applied.object, why));
+            continue;
+        }
+        match seen.kinds.iter_mut().find(|(known, _)| *known == class) {
+            Some((_, list)) => list.push(applied),
+            None => seen.kinds.push((class, alloc::vec![applied])),
+        }
+    }
+    seen
+}
+
+struct Scope<'a> {
+    namespace: Option<&'a str>,
+    knative: bool,
+    labels: Selector,
+    fields: Selector,
+}
+
+impl<'a> Scope<'a> {
+    fn new(options: &'a Options) -> Self {
+        let selector = |name: &str| options.variable(name).map(Selector::parse).unwrap_or_default();
+        Self {
+            namespace: options.single_namespace.then_some(&*options.ambassador_namespace),
+            knative: options.knative(),
+            labels: selector("AMBASSADOR_LABEL_SELECTOR"),
+            fields: selector("AMBASSADOR_FIELD_SELECTOR"),
+        }
+    }
+
+    fn excludes(&self, object: &Object, class: Class) -> Option<&'static str> {
+        let namespace = object.key.namespace.as_deref();
+        match self.namespace {
+            Some(_) if class == Class::IngressClass => {
+                return Some("a controller that watches a single namespace does not see IngressClasses");
+            }
+            Some(own) if namespace.is_some_and(|namespace| namespace != own) => {
+                return Some("the controller watches its own namespace only (AMBASSADOR_SINGLE_NAMESPACE)");
+            }
+            _ => {}
+        }
+        if class == Class::KnativeIngress && !self.knative {
+            return Some("AMBASSADOR_KNATIVE_SUPPORT is not set to true");
+        }
+        if class == Class::Endpoints && namespace == Some("kube-system") {
+            return Some("endpoints in kube-system are never read");
+        }
+        let label = |key: &str| object.root.at(&["metadata", "labels", key]).and_then(Node::as_str);
+        if !self.labels.is_empty() && !self.labels.matches(label) {
+            return Some("its labels do not match AMBASSADOR_LABEL_SELECTOR");
+        }
+        let field = |key: &str| match key {
+            "metadata.name" => Some(&*object.key.name),
+            "metadata.namespace" => Some(namespace.unwrap_or_default()),
+            _ => None,
+        };
+        if !self.fields.is_empty() && !self.fields.matches(field) {
+            return Some("its fields do not match AMBASSADOR_FIELD_SELECTOR");
+        }
+        None
+    }
+}

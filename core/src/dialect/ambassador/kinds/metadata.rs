@@ -1,0 +1,124 @@
+//! What the API server asks of an object's `metadata`, whatever its kind.
+//!
+//! What must not be here: `spec`; the naming rules themselves (`schema::names`).
+
+use super::report::Report;
+use crate::schema::{go_quoted, names};
+use crate::text::{Node, NodeId, Object, Value};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Checks `metadata`; the texts of the reference for what is wrong.
+pub(super) fn check(root: &Node, report: &mut Report<'_>) -> Vec<String> {
+    let mut errors = Vec::new();
+    let Some(metadata) = root.get("metadata").filter(|node| !node.is_null()) else {
+        errors.push(report.missing_name(root.id));
+        return errors;
+    };
+    let Value::Object(fields) = &metadata.value else {
+        errors.push(undecodable(metadata, "metadata", "metadata", "v1.ObjectMeta", report));
+        return errors;
+    };
+    // What does not decode is refused before anything else is looked at.
+    for (field, what) in [("name", "Object.metadata.name"), ("namespace", "Object.metadata.namespace")] {
+        if let Some(node) = fields.get(field)
+            && !matches!(node.value, Value::String(_) | Value::Null)
+        {
+            let _ = what;
+            errors.push(undecodable(node, &format!("metadata.{field}"), field, "string", report));
+        }
+    }
+    for field in ["labels", "annotations"] {
+        let Some(map) = fields.get(field) else { continue };
+        match &map.value {
+            Value::Object(map) => {
+                let wrong = map.iter().filter(|entry| !matches!(entry.value.value, Value::String(_) | Value::Null));
+                for entry in wrong {
+                    errors.push(undecodable(&entry.value, &format!("metadata.{field}.{}", entry.key), field, "string", report));
+                }
+            }
+            Value::Null => {}
+            _ => errors.push(undecodable(map, &format!("metadata.{field}"), field, "map[string]string", report)),
+        }
+    }
+    if errors.is_empty() {
+        values(metadata.id, fields, report, &mut errors);
+    } else {
+        // The server says only the first.
+        errors.truncate(1);
+    }
+    errors
+}
+
+fn values(metadata: NodeId, fields: &Object, report: &mut Report<'_>, errors: &mut Vec<String>) {
+    match fields.get("name").and_then(|node| Some((node, node.as_str()?))) {
+        Some((node, name)) if !name.is_empty() => {
+            if !is_plain(name, true) {
+                broken(node, "metadata.name", name, names::subdomain(name), "name", report, errors);
+            }
+        }
+        _ => {
+            if fields.get("generateName").is_none() {
+                errors.push(report.missing_name(metadata));
+            }
+        }
+    }
+    if let Some((node, namespace)) = fields.get("namespace").and_then(|node| Some((node, node.as_str()?)))
+        && !namespace.is_empty()
+        && !is_plain(namespace, false)
+    {
+        broken(node, "metadata.namespace", namespace, names::label(namespace), "namespace", report, errors);
+    }
+    let Some(Node { value: Value::Object(labels), .. }) = fields.get("labels") else { return };
+    for entry in labels {
+        if !is_plain(&entry.key, true) {
+            let faults = names::qualified_name(&entry.key);
+            report.label(&entry.value, true, &entry.key, &faults);
+            errors.extend(faults.iter().map(|fault| format!("metadata.labels: Invalid value: {}: {fault}", go_quoted(&entry.key))));
+        }
+        let value = entry.value.as_str().unwrap_or_default();
+        if !value.is_empty() && !is_plain(value, true) {
+            let faults = names::label_value(value);
+            report.label(&entry.value, false, value, &faults);
+            errors.extend(faults.iter().map(|fault| format!("metadata.labels: Invalid value: {}: {fault}", go_quoted(value))));
+        }
+    }
+}
+
+/// The common case, at once: short, lower case, digits and single separators inside.
+fn is_plain(name: &str, dots: bool) -> bool {
+    let bytes = name.as_bytes();
+    let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let mut last_is_dot = true;
+    for byte in bytes {
+        match byte {
+            b'.' if !dots || last_is_dot => return false,
+            b'.' => last_is_dot = true,
+            b'-' if last_is_dot => return false,
+            byte if *byte == b'-' || edge(*byte) => last_is_dot = false,
+            _ => return false,
+        }
+    }
+    bytes.len() <= 63 && bytes.last().is_some_and(|byte| edge(*byte)) && !name.contains("-.")
+}
+
+fn broken(node: &Node, path: &str, name: &str, faults: Vec<String>, what: &str, report: &mut Report<'_>, errors: &mut Vec<String>) {
+    if faults.is_empty() {
+        return;
+    }
+    report.name(node, what, name);
+    errors.extend(faults.iter().map(|fault| format!("{path}: Invalid value: {}: {fault}", go_quoted(name))));
+}
+
+fn undecodable(node: &Node, path: &str, field: &str, wanted: &str, report: &mut Report<'_>) -> String {
+    report.not_a_string(node, path, wanted);
+    let found = match node.value {
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Float(_) => "number",
+        _ => node.kind_name(),
+    };
+    let field = if field == "metadata" { "metadata".into() } else { format!("ObjectMeta.{field}") };
+    format!("json: cannot unmarshal {found} into Go struct field {field} of type {wanted}")
+}
+

@@ -1,0 +1,33 @@
+//! What all dialects share: how Kubernetes itself checks and defaults the objects that controllers read (metadata, Services, Ingresses,
+//! Secrets, Endpoints).
+//!
+//! What must not be here: what a controller makes of them.
+
+pub mod metadata;
+pub mod service;
+pub mod endpoints;
+pub mod ingress;
+pub mod secret;
+pub mod selector;
+
+use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::resource::Object;
+use crate::text::{Node, NodeId};
+use alloc::string::String;
+
+/// An error of the API server at a node: the object is refused.
+fn refused(code: &'static Code, object: &Object, node: NodeId, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(code, message, Place::value(object.id, node)).about(object.key.clone())
+}
+
+/// The nearest node that exists on the way along a path: where a missing field would stand.
+fn nearest_node(root: &Node, path: &[&str]) -> NodeId {
+    let mut at = root;
+    for key in path {
+        match at.get(key) {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    at.id
+}

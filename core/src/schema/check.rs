@@ -1,0 +1,247 @@
+//! Everything that is wrong with an object, as the validator of Kubernetes sees it (`kube-openapi`, which both the API server
+//! and Emissary's entrypoint use): it does not stop at the first fault, and a value of the wrong type still fails its
+//! other rules.
+//!
+//! What must not be here: the words for people (`wording`), and any change of the tree.
+
+use super::{Field, Format, Members, Numbers, Others, Path, Schema, Shape, Strings, duration, fits, wording};
+use crate::diagnostic::Part;
+use crate::text::{Node, NodeId, Object, Value};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
+
+/// Who checks.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Whether the object is checked on its way into the cluster, by the API server and then by what converts and decodes
+    /// it; otherwise by the controller's own validator alone. It matters at the few places where these two disagree
+    /// ([`Schema::unserved`], [`Schema::server_only`]).
+    pub server: bool,
+    /// Whole numbers went through Go's untyped JSON and are called "number" in the reference's texts.
+    pub whole_numbers_are_numbers: bool,
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is of another type.
+    WrongType,
+    /// A required field is not there.
+    Missing,
+    /// It is of the right type but not one of the allowed values.
+    NotAllowed,
+    /// It is too small or too large, too short or too long, has too few or too many parts.
+    OutOfRange,
+    /// It does not look as it must.
+    Malformed,
+}
+
+/// Something wrong at one place.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// The node; for a missing field, the object that lacks it.
+    pub node: NodeId,
+    /// Which part of the node to underline.
+    pub part: Part,
+    /// Where it stands, `spec.timeout_ms`.
+    pub path: String,
+    /// What is wrong.
+    pub fault: Fault,
+    /// One sentence in our words.
+    pub message: String,
+    /// What would help.
+    pub help: Option<String>,
+    /// What the text of the value should rather be, where that is certain.
+    pub replacement: Option<String>,
+    /// What the reference says of it, one or more sentences.
+    pub reference: Vec<String>,
+    /// The API server does not see it; it shows when the object is converted or decoded, which happens only to what the
+    /// server took.
+    pub later: bool,
+}
+
+impl Check {
+    /// All violations below `node`, in the order of the text.
+    pub fn run(self, node: &Node, schema: &'static Schema, path: &Path<'_>) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        self.value(node, schema, path, &mut violations);
+        violations
+    }
+
+    fn value(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+        // A choice is not even looked at for null.
+        let is_choice = matches!(schema.shape, Shape::OneOf(_) | Shape::AnyOf(_));
+        if node.is_null() && (schema.nullable || is_choice || (self.server && schema.unserved)) {
+            return;
+        }
+        if schema.server_only {
+            if self.server {
+                let before = out.len();
+                self.shape(node, schema, path, out);
+                out.iter_mut().skip(before).for_each(|violation| wording::as_server(violation, node, path));
+            }
+            return;
+        }
+        let before = out.len();
+        self.shape(node, schema, path, out);
+        if schema.unserved && self.server {
+            out.iter_mut().skip(before).for_each(|violation| violation.later = true);
+        }
+    }
+
+    fn shape(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+        match (&schema.shape, &node.value) {
+            (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) => {}
+            (Shape::IntOrString, _) if fits(node, schema) => {}
+            (Shape::String(strings), Value::String(text)) => self.string(node, text, strings, path, out),
+            (Shape::Integer(numbers) | Shape::Number(numbers), Value::Int(_) | Value::Float(_)) if fits(node, schema) => {
+                self.number(node, numbers, path, out);
+            }
+            (Shape::Array { items: schema, min, max }, Value::Array(items)) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.value(item, schema, &path.index(at), out);
+                }
+                self.size(node, items.len(), (*min, *max), "items", path, out);
+            }
+            (Shape::Object(members), Value::Object(object)) => self.object(node, object, members, path, out),
+            (Shape::OneOf(choices) | Shape::AnyOf(choices), _) => self.choice(node, choices, schema, path, out),
+            _ => self.wrong_type(node, schema, path, out),
+        }
+    }
+
+    fn object(self, node: &Node, object: &Object, members: &'static Members, path: &Path<'_>, out: &mut Vec<Violation>) {
+        let mut present = 0_u128;
+        for entry in object {
+            match members.position(&entry.key) {
+                Some(at) => {
+                    present |= 1 << at;
+                    self.value(&entry.value, &members.fields[at].schema, &path.key(&entry.key), out);
+                }
+                None => {
+                    if let Others::Values(values) = members.others {
+                        self.value(&entry.value, values, &path.key(&entry.key), out);
+                    }
+                }
+            }
+        }
+        for (_, field) in members.fields_of(members.required & !present) {
+            out.push(missing(node, object, field, path));
+        }
+        self.size(node, object.len(), (members.min, members.max), "properties", path, out);
+    }
+
+    fn string(self, node: &Node, text: &str, strings: &Strings, path: &Path<'_>, out: &mut Vec<Violation>) {
+        if strings.format == Format::GoDuration
+            && let Err(reference) = duration::check(text)
+        {
+            out.push(wording::bad_duration(node, reference, path));
+        }
+        if !strings.among.is_empty() && !strings.among.contains(&text) {
+            out.push(wording::not_among(node, strings.among, path));
+        }
+        if (strings.min, strings.max) != (0, u32::MAX) {
+            self.size(node, text.chars().count(), (strings.min, strings.max), "chars", path, out);
+        }
+        if let Some(pattern) = strings.pattern
+            && !(pattern.matches)(text)
+        {
+            out.push(wording::malformed(node, pattern.text, path));
+        }
+    }
+
+    fn number(self, node: &Node, numbers: &Numbers, path: &Path<'_>, out: &mut Vec<Violation>) {
+        let Some(value) = node.as_f64() else { return };
+        if !numbers.among.is_empty() && !numbers.among.iter().any(|allowed| *allowed as f64 == value) {
+            out.push(wording::number_not_among(node, numbers.among, path));
+        }
+        let limit = match numbers {
+            Numbers { max: Some(max), .. } if value > *max as f64 => Some((*max, "less", "at most")),
+            Numbers { min: Some(min), .. } if value < *min as f64 => Some((*min, "greater", "at least")),
+            _ => None,
+        };
+        if let Some((limit, word, ours)) = limit {
+            out.push(wording::beyond(node, limit, word, ours, path));
+        } else if numbers.int32 && i32::try_from(node.as_i64().unwrap_or(i64::MAX)).is_err() {
+            out.push(wording::beyond_int32(node, path));
+        }
+    }
+
+    fn size(self, node: &Node, size: usize, limits: (u32, u32), of: &'static str, path: &Path<'_>, out: &mut Vec<Violation>) {
+        let (min, max) = limits;
+        if size < min as usize {
+            out.push(wording::wrong_size(node, size, min, true, of, path));
+        } else if size > max as usize {
+            out.push(wording::wrong_size(node, size, max, false, of, path));
+        }
+    }
+
+    fn choice(self, node: &Node, choices: &'static [Schema], schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+        // Choices are told apart by JSON type; inside the one that fits, everything is checked as usual.
+        if let Some(choice) = choices.iter().find(|choice| fits(node, choice)) {
+            return self.value(node, choice, path, out);
+        }
+        let mut violation = self.mismatch(node, schema, path);
+        let first = choices.first().map_or("", Schema::type_name);
+        let rule = if matches!(schema.shape, Shape::OneOf(_)) {
+            format!("\"{path}\" must validate one and only one schema (oneOf). Found none valid")
+        } else {
+            format!("\"{path}\" must validate at least one schema (anyOf)")
+        };
+        violation.reference = vec![rule, format!("{path} in body must be of type {first}: \"{}\"", self.type_of(node))];
+        out.push(violation);
+    }
+
+    fn wrong_type(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+        let mut violation = self.mismatch(node, schema, path);
+        let reference = format!("{path} in body must be of type {}: \"{}\"", schema.type_name(), self.type_of(node));
+        violation.reference.push(reference);
+        // The other rules still apply, each with its own sentence; for people it is one fault.
+        let mut more = Vec::new();
+        match &schema.shape {
+            Shape::String(strings) if !strings.among.is_empty() => more.push(wording::not_among(node, strings.among, path)),
+            Shape::Integer(numbers) if matches!(node.value, Value::Float(_)) => {
+                self.number(node, &Numbers { int32: false, ..*numbers }, path, &mut more);
+            }
+            Shape::Integer(numbers) if !numbers.among.is_empty() => more.push(wording::number_not_among(node, numbers.among, path)),
+            _ => {}
+        }
+        violation.reference.extend(more.into_iter().flat_map(|violation| violation.reference));
+        out.push(violation);
+    }
+
+    fn mismatch(self, node: &Node, schema: &'static Schema, path: &Path<'_>) -> Violation {
+        Violation {
+            node: node.id,
+            part: Part::Value,
+            path: path.to_string(),
+            fault: Fault::WrongType,
+            message: wording::wrong_type(node, schema, path),
+            help: wording::type_help(node, schema),
+            replacement: wording::type_replacement(node, schema),
+            reference: Vec::new(),
+            later: false,
+        }
+    }
+
+    fn type_of(self, node: &Node) -> &'static str {
+        match node.value {
+            Value::Int(_) if self.whole_numbers_are_numbers => "number",
+            _ => node.kind_name(),
+        }
+    }
+}
+
+fn missing(node: &Node, object: &Object, field: &'static Field, path: &Path<'_>) -> Violation {
+    Violation {
+        node: node.id,
+        part: Part::Key,
+        path: path.key(field.name).to_string(),
+        fault: Fault::Missing,
+        message: format!("`{}` is required", path.key(field.name)),
+        help: Some(wording::missing_help(object, field)),
+        replacement: None,
+        reference: vec![format!("{} in body is required", path.key(field.name))],
+        later: false,
+    }
+}

@@ -1,0 +1,38 @@
+//! Structural schemas: what an object of a kind may hold, and what the API server, the controller's validator and its Go
+//! structs make of one.
+//!
+//! A schema is constant data ([`Schema`], [`Field`]), written with the builders of this module and the `object!` macro. The
+//! operations walk a tree beside its schema and keep the numbers of the nodes, so that everything can be traced to its line:
+//!
+//! * [`tidy`]: what the server does before it looks closer: unknown fields go, nulls go, defaults come.
+//! * [`Check`]: everything that is wrong with it, each at its place, in our words and in the reference's.
+//! * [`round_trip`]: what is left of it after a Go struct decoded it and wrote it down again.
+//! * [`describe`]: what a field is for.
+//! * [`names`]: the rules for names and labels that all kinds share.
+//!
+//! What must not be here: any kind's own fields, codes of findings, anything of a dialect.
+
+mod shape;
+pub mod index;
+mod path;
+mod tidy;
+mod check;
+mod wording;
+mod wire;
+pub mod duration;
+mod describe;
+pub mod names;
+
+pub use check::{Check, Fault, Violation};
+pub use describe::{allowed_values, describe};
+pub use path::Path;
+pub use shape::{
+    ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Others, Pattern,
+    STRING, STRING_MAP, STRINGS, Schema, Shape, Strings, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of,
+};
+pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
+pub use wire::round_trip;
+pub use wording::{fits, go_quoted};
+
+#[cfg(test)]
+mod tests;

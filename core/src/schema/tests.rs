@@ -1,0 +1,1 @@
+//! What the operations do, on a small schema of every shape.

@@ -1,0 +1,254 @@
+//! The words for violations: ours for people, and what `kube-openapi` says of the same for machines and comparison.
+//!
+//! What must not be here: deciding what is wrong.
+
+use super::{Check, Fault, Field, Path, Schema, Shape, Violation};
+use crate::diagnostic::Part;
+use crate::resource::nearest;
+use crate::text::{Node, Object, Value};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use core::fmt::Write as _;
+
+/// Whether a value's type is the schema's, whatever its other limits.
+pub fn fits(node: &Node, schema: &Schema) -> bool {
+    match (&schema.shape, &node.value) {
+        (Shape::Any, _)
+        | (Shape::Boolean, Value::Bool(_))
+        | (Shape::Number(_), Value::Int(_) | Value::Float(_))
+        | (Shape::String(_) | Shape::IntOrString, Value::String(_))
+        | (Shape::Array { .. }, Value::Array(_))
+        | (Shape::Object(_), Value::Object(_)) => true,
+        (Shape::Integer(_) | Shape::IntOrString, Value::Int(_) | Value::Float(_)) => node.as_i64().is_some(),
+        (Shape::OneOf(choices) | Shape::AnyOf(choices), _) => choices.iter().any(|choice| fits(node, choice)),
+        (_, Value::Null) => schema.nullable,
+        _ => false,
+    }
+}
+
+/// What a schema wants, as a noun: "a whole number".
+fn wanted(schema: &Schema) -> String {
+    match &schema.shape {
+        Shape::Any => "anything".into(),
+        Shape::Boolean => "`true` or `false`".into(),
+        Shape::Integer(_) => "a whole number".into(),
+        Shape::Number(_) => "a number".into(),
+        Shape::String(_) => "a string".into(),
+        Shape::IntOrString => "a whole number or a string".into(),
+        Shape::Array { items, .. } => match items.shape {
+            Shape::String(_) => "a list of strings".into(),
+            Shape::Object(_) => "a list of objects".into(),
+            _ => "a list".into(),
+        },
+        Shape::Object(_) => "an object".into(),
+        Shape::OneOf(choices) | Shape::AnyOf(choices) => {
+            let choices: Vec<String> = choices.iter().map(wanted).collect();
+            choices.join(" or ")
+        }
+    }
+}
+
+/// A value as a noun: "the string \"soon\"".
+fn found(node: &Node) -> String {
+    match &node.value {
+        Value::Null => "nothing".into(),
+        Value::Bool(value) => format!("the boolean `{value}`"),
+        Value::Int(value) => format!("the number {value}"),
+        Value::Float(value) => format!("the number {value}"),
+        Value::String(value) => format!("the string {}", go_quoted(&shortened(value))),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "an object".into(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.into(),
+    }
+}
+
+/// A scalar as it is written, for lists of values.
+fn scalar(node: &Node) -> String {
+    match &node.value {
+        Value::String(value) => format!("`{}`", shortened(value)),
+        Value::Int(value) => format!("{value}"),
+        Value::Float(value) => format!("{value}"),
+        _ => found(node),
+    }
+}
+
+pub(super) fn wrong_type(node: &Node, schema: &Schema, path: &Path<'_>) -> String {
+    format!("`{path}` must be {}, not {}", wanted(schema), found(node))
+}
+
+/// What to do about a value of the wrong type, where there is something to say.
+pub(super) fn type_help(node: &Node, schema: &Schema) -> Option<String> {
+    let help = match (&schema.shape, &node.value) {
+        (Shape::Array { .. }, Value::String(_)) => "write it as a list, even if it has only one item",
+        (Shape::String(_), Value::Bool(_)) => "put it in quotes: YAML reads y, n, yes, no, on, off, true and false as booleans",
+        (Shape::String(_), Value::Int(_) | Value::Float(_)) => "put it in quotes to make it a string",
+        (Shape::Integer(_) | Shape::Boolean | Shape::Number(_), Value::String(text)) if type_replacement(node, schema).is_some() => {
+            let _ = text;
+            "take away the quotes"
+        }
+        (Shape::Integer(_), Value::Float(_)) => "only whole numbers are taken",
+        (Shape::Object(_), Value::Array(_)) => "take away the dash: it makes a list",
+        _ => return None,
+    };
+    Some(help.into())
+}
+
+/// The text that the value should have been, where that is certain.
+pub(super) fn type_replacement(node: &Node, schema: &Schema) -> Option<String> {
+    match (&schema.shape, &node.value) {
+        (Shape::Array { items, .. }, Value::String(text)) if matches!(items.shape, Shape::String(_)) && !text.contains('\n') => {
+            let parts: Vec<String> = text.split(',').map(|part| go_quoted(part.trim())).collect();
+            Some(format!("[{}]", parts.join(", ")))
+        }
+        (Shape::String(_), Value::Int(value)) => Some(format!("\"{value}\"")),
+        (Shape::Integer(_), Value::String(text)) => text.parse::<i64>().ok().map(|value| value.to_string()),
+        (Shape::Boolean, Value::String(text)) => matches!(text.as_str(), "true" | "false").then(|| text.to_string()),
+        _ => None,
+    }
+}
+
+pub(super) fn missing_help(object: &Object, field: &Field) -> String {
+    let near = nearest(field.name, object.iter().map(|entry| entry.key.as_str()));
+    match near {
+        Some(near) if near != field.name => format!("was `{near}` meant to be `{}`?", field.name),
+        _ => format!("`{}`: {}", field.name, field.doc),
+    }
+}
+
+fn violation(node: &Node, path: &Path<'_>, fault: Fault, message: String, reference: String) -> Violation {
+    Violation {
+        node: node.id,
+        part: Part::Value,
+        path: path.to_string(),
+        fault,
+        message,
+        help: None,
+        replacement: None,
+        reference: vec![reference],
+        later: false,
+    }
+}
+
+pub(super) fn not_among(node: &Node, among: &'static [&'static str], path: &Path<'_>) -> Violation {
+    let reference = format!("{path} in body should be one of [{}]", among.join(" "));
+    let allowed: Vec<String> = among.iter().filter(|value| !value.is_empty()).map(|value| format!("`{value}`")).collect();
+    let message = format!("`{path}` must be {}, not {}", or_list(&allowed), scalar(node));
+    let near = node.as_str().and_then(|text| nearest(text, among.iter().copied().filter(|value| !value.is_empty())));
+    Violation {
+        help: near.map(|near| format!("did you mean `{near}`?")),
+        replacement: near.map(Into::into),
+        ..violation(node, path, Fault::NotAllowed, message, reference)
+    }
+}
+
+pub(super) fn number_not_among(node: &Node, among: &'static [i64], path: &Path<'_>) -> Violation {
+    let among: Vec<String> = among.iter().map(i64::to_string).collect();
+    let reference = format!("{path} in body should be one of [{}]", among.join(" "));
+    violation(node, path, Fault::NotAllowed, format!("`{path}` must be {}, not {}", or_list(&among), scalar(node)), reference)
+}
+
+pub(super) fn malformed(node: &Node, pattern: &str, path: &Path<'_>) -> Violation {
+    let reference = format!("{path} in body should match '{pattern}'");
+    violation(node, path, Fault::Malformed, format!("`{path}` must match `{pattern}`, and {} does not", scalar(node)), reference)
+}
+
+pub(super) fn beyond(node: &Node, limit: i64, word: &str, ours: &str, path: &Path<'_>) -> Violation {
+    let reference = format!("{path} in body should be {word} than or equal to {limit}");
+    violation(node, path, Fault::OutOfRange, format!("`{path}` must be {ours} {limit}, not {}", scalar(node)), reference)
+}
+
+pub(super) fn beyond_int32(node: &Node, path: &Path<'_>) -> Violation {
+    let reference = format!("Checked value must be of type integer with format int32 in {path}");
+    let message = format!("`{path}` must fit in 32 bits, and {} does not", scalar(node));
+    violation(node, path, Fault::OutOfRange, message, reference)
+}
+
+/// `of` is what the reference counts: "items", "properties" or "chars".
+pub(super) fn wrong_size(node: &Node, size: usize, limit: u32, too_few: bool, of: &str, path: &Path<'_>) -> Violation {
+    let bound = if too_few { "at least" } else { "at most" };
+    let reference = match of {
+        "chars" => format!("{path} in body should be {bound} {limit} chars long"),
+        _ => format!("{path} in body should have {bound} {limit} {of}"),
+    };
+    let noun = match (of, limit) {
+        ("chars", 1) => "character",
+        ("chars", _) => "characters",
+        ("properties", 1) => "field",
+        ("properties", _) => "fields",
+        (_, 1) => "item",
+        _ => "items",
+    };
+    violation(node, path, Fault::OutOfRange, format!("`{path}` must have {bound} {limit} {noun}, and has {size}"), reference)
+}
+
+pub(super) fn bad_duration(node: &Node, reference: String, path: &Path<'_>) -> Violation {
+    Violation {
+        help: Some("write a number and a unit, e.g. `500ms`, `5s`, `1m30s`".into()),
+        later: true,
+        ..violation(node, path, Fault::Malformed, format!("`{path}` must be a span of time, and {} is none", scalar(node)), reference)
+    }
+}
+
+/// The reference's words as the API server itself frames them.
+pub(super) fn as_server(violation: &mut Violation, node: &Node, path: &Path<'_>) {
+    let value = match &node.value {
+        _ if violation.fault.is_type() => format!("\"{}\"", node.kind_name()),
+        Value::String(text) => go_quoted(text),
+        Value::Int(value) => format!("{value}"),
+        Value::Float(value) => format!("{value}"),
+        _ => format!("\"{}\"", node.kind_name()),
+    };
+    for reference in &mut violation.reference {
+        *reference = format!("{path}: Invalid value: {value}: {reference}");
+    }
+}
+
+fn or_list(values: &[String]) -> String {
+    match values {
+        [] => "empty".into(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} or {last}", all.join(", ")),
+    }
+}
+
+/// A string in double quotes as Go's `%q` writes it; also valid YAML and JSON for text without control characters.
+pub fn go_quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            control if (control as u32) < 0x20 || control as u32 == 0x7f => {
+                let _ = write!(quoted, "\\x{:02x}", control as u32);
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+impl Check {
+    /// The controller's own validator.
+    pub const CONTROLLER: Self = Self { server: false, whole_numbers_are_numbers: true };
+    /// The way into the cluster.
+    pub const SERVER: Self = Self { server: true, whole_numbers_are_numbers: true };
+}
+
+impl Fault {
+    /// Whether it is about the value's type.
+    pub fn is_type(self) -> bool {
+        self == Fault::WrongType
+    }
+}

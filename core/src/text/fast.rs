@@ -1,2 +1,0 @@
-use super::{Document, Limits};
-pub(super) fn parse(_text: &str, _limits: &Limits) -> Option<Document> { None }

@@ -1,0 +1,141 @@
+//! Reads on where the full parser is stricter than the one that Kubernetes uses: the text is patched with spaces that change no value,
+//! read again, and the places are translated back.
+//!
+//! What must not be here: patches for text that Kubernetes refuses as well.
+
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use granit_parser::{ErrorKind, ScanError};
+
+use super::{Document, build::Builder, complain, place};
+
+/// Spaces that make a text readable.
+pub(super) enum Patch {
+    /// So many more at the beginning of each of these lines.
+    Indent(Vec<u32>, u32),
+    /// One in the place of each of these tabs.
+    Tabs(Vec<u32>),
+    /// One more here.
+    Separate(u32),
+}
+
+/// How often one document is patched.
+pub(super) const MAX_PATCHES: u32 = 16;
+
+/// How many spaces one patch may put in.
+const MAX_SPACES: u64 = 16 << 20;
+
+/// A patched text, which knows where its parts come from.
+pub(super) struct Patched {
+    pub(super) text: String,
+    /// What each patch put in, the last patch last.
+    layers: Vec<Vec<Insertion>>,
+}
+
+/// Spaces that were put in.
+struct Insertion {
+    /// Where, in the text with all insertions of the same patch.
+    at: u32,
+    count: u32,
+    /// How many the same patch put in before.
+    before: u32,
+}
+
+impl Patched {
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.to_string(), layers: Vec::new() }
+    }
+
+    pub(super) fn apply(&mut self, patch: &Patch) {
+        match patch {
+            Patch::Indent(lines, count) => self.insert(lines, *count),
+            Patch::Separate(at) => self.insert(&[*at], 1),
+            Patch::Tabs(tabs) => tabs.iter().for_each(|tab| self.text.replace_range(*tab as usize..*tab as usize + 1, " ")),
+        }
+    }
+
+    fn insert(&mut self, places: &[u32], count: u32) {
+        let mut text = String::with_capacity(self.text.len() + places.len() * count as usize);
+        let mut layer = Vec::with_capacity(places.len());
+        let mut from = 0;
+        for (number, place) in places.iter().enumerate() {
+            text.push_str(&self.text[from..*place as usize]);
+            layer.push(Insertion { at: text.len() as u32, count, before: number as u32 * count });
+            text.extend(core::iter::repeat_n(' ', count as usize));
+            from = *place as usize;
+        }
+        text.push_str(&self.text[from..]);
+        self.text = text;
+        self.layers.push(layer);
+    }
+
+    /// The document with its ranges in the text as it was.
+    pub(super) fn translate(&self, mut document: Document) -> Document {
+        let original = |offset: u32| {
+            self.layers.iter().rev().fold(offset, |offset, layer| {
+                let after = layer.partition_point(|insertion| insertion.at < offset);
+                let Some(last) = after.checked_sub(1).map(|at| &layer[at]) else { return offset };
+                offset - last.before - last.count.min(offset - last.at)
+            })
+        };
+        document.map_ranges(|range| {
+            range.start = original(range.start);
+            range.end = original(range.end).max(range.start);
+        });
+        document
+    }
+}
+
+/// What would make the parser read on, if anything would.
+pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builder<'_>) -> Option<Patch> {
+    match error.kind() {
+        ErrorKind::InvalidQuotedScalarIndent => {
+            let quote = complain::opening_quote(text, offset, builder)?;
+            let end = closing_quote(text, quote)?;
+            let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[quote as usize..end as usize]).map(|at| quote + at as u32 + 1);
+            let column = quote - place::line_start(text, quote);
+            // A marker ends the document wherever it stands.
+            let lines: Vec<u32> = lines.filter(|line| text.as_bytes().get(*line as usize) != Some(&b'\n')).collect();
+            let marker = |line: &u32| ["---", "..."].iter().any(|marker| text[*line as usize..].starts_with(marker));
+            let affordable = lines.len() as u64 * u64::from(column) <= MAX_SPACES;
+            (!lines.is_empty() && affordable && !lines.iter().any(marker)).then_some(Patch::Indent(lines, column.max(1)))
+        }
+        ErrorKind::CommentNotSeparated if text.as_bytes().get(offset as usize) == Some(&b'#') => Some(Patch::Separate(offset)),
+        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation
+            if complain::in_flow(text, builder) =>
+        {
+            let mut tabs = Vec::new();
+            let mut at = place::line_start(text, offset);
+            for line in text[at as usize..].split_inclusive('\n') {
+                let indentation = &line.as_bytes()[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+                let found = tabs.len();
+                tabs.extend(memchr::memchr_iter(b'\t', indentation).map(|tab| at + tab as u32));
+                if tabs.len() == found {
+                    break;
+                }
+                at += line.len() as u32;
+            }
+            (!tabs.is_empty()).then_some(Patch::Tabs(tabs))
+        }
+        _ => None,
+    }
+}
+
+/// Where the quote that opens there closes.
+pub(super) fn closing_quote(text: &str, open: u32) -> Option<u32> {
+    let bytes = text.as_bytes();
+    let quote = *bytes.get(open as usize)?;
+    let mut at = open as usize + 1;
+    loop {
+        at += memchr::memchr2(quote, b'\\', bytes.get(at..)?)?;
+        match (bytes[at], quote) {
+            (b'\\', b'"') => at += 2,
+            (b'\\', _) => at += 1,
+            (_, b'\'') if bytes.get(at + 1) == Some(&b'\'') => at += 2,
+            _ => return Some(at as u32),
+        }
+    }
+}

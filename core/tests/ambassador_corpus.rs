@@ -1,0 +1,96 @@
+//! The reference's own answers: the resources that it loads, in its order, for every case of a corpus.
+//!
+//! `CHANCERY_CORPUS` names a folder of cases (`*/input.yaml`, `options.json`, `want/resources.json`). Without it, nothing is compared.
+
+use chancery_core::config::Ledger;
+use chancery_core::dialect::ambassador::{MissingSecrets, Options, fetch};
+use chancery_core::resource::{DocumentCache, Input, Inputs, read};
+use chancery_core::text::{Limits, Node, parse};
+use std::path::Path;
+use std::{env, fs};
+
+fn json(path: &Path) -> Node {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    parse(&text, &Limits::default()).root.unwrap_or_else(|| panic!("{} is empty", path.display()))
+}
+
+fn options(node: &Node) -> Options {
+    let mut options = Options::default();
+    let text = |key: &str| node.get(key).and_then(Node::as_str);
+    if let Some(id) = text("ambassador_id") {
+        options.ambassador_id = id.into();
+    }
+    if let Some(namespace) = text("ambassador_namespace") {
+        options.ambassador_namespace = namespace.into();
+    }
+    options.single_namespace = node.get("single_namespace").and_then(Node::as_bool).unwrap_or(false);
+    if text("missing_secrets") == Some("assume") {
+        options.missing_secrets = MissingSecrets::Assume;
+    }
+    for entry in node.get("env").and_then(Node::as_object).into_iter().flatten() {
+        options.env.insert(entry.key.clone(), entry.value.as_str().unwrap_or_default().into());
+    }
+    options
+}
+
+/// Whether the reference could have loaded these. It keeps what it loads by rkey; which of several of one rkey it shows depends on which of
+/// them a later stage complained of last.
+fn agree(got: &[Row], want: &[Row]) -> bool {
+    let mut rkeys: Vec<&str> = got.iter().map(|row| row.3.as_str()).collect();
+    rkeys.dedup();
+    rkeys == want.iter().map(|row| row.3.as_str()).collect::<Vec<_>>() && want.iter().all(|row| got.contains(row))
+}
+
+type Row = (String, String, String, String);
+
+fn wanted(node: &Node) -> Vec<Row> {
+    let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_str).unwrap_or("-").to_string();
+    let row = |node| (text(node, "kind"), text(node, "name"), text(node, "namespace"), text(node, "rkey"));
+    node.as_array().into_iter().flatten().map(row).collect()
+}
+
+#[test]
+fn resources_are_those_of_the_reference() {
+    let Ok(corpus) = env::var("CHANCERY_CORPUS") else {
+        eprintln!("skipped: set CHANCERY_CORPUS to a folder of cases");
+        return;
+    };
+    let mut cases: Vec<_> = fs::read_dir(&corpus).expect("a folder").flatten().map(|entry| entry.path()).collect();
+    cases.sort();
+    let (mut total, mut equal) = (0, 0);
+    let mut different = Vec::new();
+    for case in cases.iter().filter(|case| case.join("want/resources.json").is_file()) {
+        total += 1;
+        let text = fs::read_to_string(case.join("input.yaml")).expect("input.yaml");
+        let inputs = Inputs { inputs: vec![Input { name: "input.yaml".into(), text: text.into() }] };
+        let options = options(&json(&case.join("options.json")));
+        let (objects, mut findings) = read(&inputs, &fetch::read_options(), &mut DocumentCache::new());
+        let mut ledger = Ledger::new(&objects);
+        let config = fetch::fetch(&objects, &options, &mut ledger, &mut findings);
+        let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let undecided: Vec<_> = ledger.undecided().filter_map(|id| objects.get(id)).map(|object| object.key.to_string()).collect();
+        assert!(undecided.is_empty(), "{name}: undecided {undecided:?}");
+        let want = wanted(&json(&case.join("want/resources.json")));
+        let got: Vec<Row> = config
+            .resources()
+            .map(|r| (r.kind.to_string(), r.name.to_string(), r.namespace.to_string(), r.rkey.to_string()))
+            .collect();
+        if agree(&got, &want) {
+            equal += 1;
+            continue;
+        }
+        let missing: Vec<_> = want.iter().filter(|row| !got.contains(row)).collect();
+        let surplus: Vec<_> = got.iter().filter(|row| !want.contains(row)).collect();
+        different.push(format!("{name}\n    missing {missing:?}\n    surplus {surplus:?}"));
+    }
+    eprintln!("{equal} of {total} cases have the reference's resources");
+    for line in &different {
+        eprintln!("{line}");
+    }
+    assert!(different.len() <= allowed(), "{} cases differ", different.len());
+}
+
+/// How many cases may differ: set while a rule is being learnt.
+fn allowed() -> usize {
+    env::var("CHANCERY_CORPUS_DIFFERENT").ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
