@@ -195,7 +195,8 @@ fn rules_that_are_broken_are_told_with_their_origins() {
     let listener = Arc::make_mut(&mut ir.listeners[0]);
     let Some(NetworkFilter::Http(manager)) = listener.chains[0].filters.first_mut() else { panic!("HTTP comes first") };
     let routes = &mut Arc::make_mut(manager).routes.virtual_hosts[0].routes;
-    *routes = vec![Arc::new(bad); 2];
+    let bad = Arc::new(bad);
+    *routes = vec![bad.clone(), bad];
     let memory = &mut Emitted::new();
     for _ in 0..2 {
         let found = violations(&ir, &BOOTSTRAP, memory);
@@ -214,7 +215,7 @@ fn certificates_are_asked_for_by_name() {
     assert_eq!(
         common["combined_validation_context"],
         serde_json::json!({
-            "default_validation_context": {"crl": {"filename": "secret:default/crl/crl.pem"}},
+            "default_validation_context": {"trusted_ca": {"filename": "secret:default/ca/tls.crt"}, "crl": {"filename": "secret:default/crl/crl.pem"}},
             "validation_context_sds_secret_config": {"name": "default/ca/tls.crt/crl/default/crl/crl.pem", "sds_config": ads},
         })
     );
