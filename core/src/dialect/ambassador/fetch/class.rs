@@ -16,7 +16,7 @@ pub(super) enum Class {
     Endpoints,
     EndpointSlice,
     Ingress,
-    IngressClass,
+    ClassOfIngress,
     KnativeIngress,
     /// A kind of the commercial Edge Stack.
     EdgeStack,
@@ -83,7 +83,7 @@ pub(super) fn of(group: &str, kind: &str) -> Class {
         ("", "Secret") => Class::Secret,
         ("", "Endpoints") => Class::Endpoints,
         ("discovery.k8s.io", "EndpointSlice") => Class::EndpointSlice,
-        ("networking.k8s.io", "IngressClass") => Class::IngressClass,
+        ("networking.k8s.io", "IngressClass") => Class::ClassOfIngress,
         ("networking.internal.knative.dev", "Ingress") => Class::KnativeIngress,
         _ if is_ingress(group, kind) => Class::Ingress,
         _ => Class::Foreign,

@@ -36,7 +36,7 @@ pub(super) fn id_of(object: &Object) -> &str {
 pub(super) fn emit(seen: &Seen<'_>, annotations: &Annotations<'_>, emitter: &mut Emitter<'_>) {
     let mut ours: Vec<&str> = Vec::new();
     let mut others: Vec<&str> = Vec::new();
-    for applied in seen.of(Class::IngressClass) {
+    for applied in seen.of(Class::ClassOfIngress) {
         let object = applied.object;
         let controller = class_controller(&object.root).unwrap_or_default();
         if !controller.eq_ignore_ascii_case(CONTROLLER) {

@@ -56,9 +56,11 @@ pub fn fetch_again(
     ledger: &mut Ledger,
     sink: &mut Vec<Diagnostic>,
 ) -> Config {
-    let cluster = apply::apply(objects, options, memory, ledger, sink);
+    memory.prepare(objects, options);
+    let Memory { verdicts, unfolded, .. } = memory;
+    let cluster = apply::apply(objects, verdicts, ledger, sink);
     let seen = watch::watch(cluster, options, ledger, sink);
-    let annotations = annotations::collect(objects, &seen, options, memory, ledger, sink);
+    let annotations = annotations::collect(objects, &seen, options, unfolded, ledger, sink);
     let secrets = secrets::reconcile(&seen, &annotations, options, ledger, sink);
 
     let mut emitter = Emitter::new(options, ledger, sink, objects.len());

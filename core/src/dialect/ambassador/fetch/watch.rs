@@ -61,7 +61,7 @@ impl<'a> Scope<'a> {
     fn excludes(&self, object: &Object, class: Class) -> Option<&'static str> {
         let namespace = object.key.namespace.as_deref();
         match self.namespace {
-            Some(_) if class == Class::IngressClass => {
+            Some(_) if class == Class::ClassOfIngress => {
                 return Some("a controller that watches a single namespace does not see IngressClasses");
             }
             Some(own) if namespace.is_some_and(|namespace| namespace != own) => {
