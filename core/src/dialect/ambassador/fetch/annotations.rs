@@ -5,7 +5,7 @@
 use super::super::Options;
 use super::super::kinds::{self, Admission, Via};
 use super::apply::Known;
-use super::class::{self, Class};
+use super::role::{self, Role};
 use super::emit;
 use super::{Seen, findings, ignore};
 use crate::config::{Labels, Ledger, Payload, Resource, State, Why};
@@ -74,12 +74,12 @@ pub(super) fn collect<'a>(
     if groups.is_empty() {
         return annotations;
     }
-    let annotatable = seen.of(Class::Service).iter().chain(seen.of(Class::Ingress));
+    let annotatable = seen.of(Role::Service).iter().chain(seen.of(Role::Ingress));
     let seen_ids: hashbrown::HashSet<ObjectId> = annotatable.map(|applied| applied.object.id).collect();
     for (holder, node, list) in groups {
         let Some(parent) = objects.get(holder) else { continue };
         if !seen_ids.contains(&holder) {
-            let reads = matches!(class::of(&parent.key.group, &parent.key.kind), Class::Service | Class::Ingress);
+            let reads = matches!(role::of(&parent.key.group, &parent.key.kind), Role::Service | Role::Ingress);
             if !reads {
                 sink.push(findings::annotation_not_read(parent, node));
             }

@@ -5,7 +5,7 @@
 //!
 //! What must not be here: what the controller watches of it.
 
-use super::class::{self, Class};
+use super::role::{self, Role};
 use super::super::Options;
 use super::super::kinds::{self, Via};
 use super::{annotations::Unfolded, emit, findings};
@@ -30,7 +30,7 @@ pub(super) struct Applied<'a> {
 
 /// What was found out about an object by itself.
 pub(super) struct Verdict {
-    pub(super) class: Class,
+    pub(super) role: Role,
     /// Why the API server refuses it. Ambassador's own objects go on all the same, as invalid ones.
     pub(super) refused: Option<Str>,
     /// For Ambassador's kinds: its `spec` in the current version.
@@ -123,9 +123,9 @@ pub(super) fn apply<'a>(
                 _ => {}
             }
         }
-        match verdict.class {
-            Class::Foreign => super::ignore(ledger, object.id, Why::UnknownKind, "Emissary-ingress does not read this kind"),
-            Class::EdgeStack => super::ignore(ledger, object.id, Why::UnknownKind, "a kind of the Edge Stack"),
+        match verdict.role {
+            Role::Foreign => super::ignore(ledger, object.id, Why::UnknownKind, "Emissary-ingress does not read this kind"),
+            Role::EdgeStack => super::ignore(ledger, object.id, Why::UnknownKind, "a kind of the Edge Stack"),
             _ => {}
         }
         let applied = Applied { object, verdict };
@@ -149,16 +149,16 @@ pub(super) fn apply<'a>(
 
 /// What the API server and the controller's validation say of an object by itself.
 fn judge(object: &Object, options: &Options) -> Verdict {
-    let class = class::of(&object.key.group, &object.key.kind);
+    let role = role::of(&object.key.group, &object.key.kind);
     let mut verdict =
-        Verdict { class, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
+        Verdict { role, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
     let mut sink = Vec::new();
-    let refused = match class {
-        Class::UnknownAmbassador => {
+    let refused = match role {
+        Role::UnknownAmbassador => {
             sink.push(findings::unknown_ambassador_kind(object));
             true
         }
-        Class::Ambassador(kind) => {
+        Role::Ambassador(kind) => {
             let admission = kinds::admit(kind, object, Via::ApiServer, &object.root, &mut sink);
             // What is refused is loaded too, as invalid, so that everybody who looks at the configuration sees it.
             verdict.resource = emit::custom(object, &admission, options, &mut sink);
@@ -166,23 +166,23 @@ fn judge(object: &Object, options: &Options) -> Verdict {
             verdict.errors = admission.errors;
             admission.refused
         }
-        Class::EdgeStack => {
+        Role::EdgeStack => {
             sink.push(findings::edge_stack_kind(object));
             false
         }
-        Class::Foreign => {
+        Role::Foreign => {
             sink.push(findings::foreign_kind(object));
             false
         }
-        Class::Service => !(metadata::check(object, &mut sink) & service::check(object, &mut sink)),
-        Class::Secret => !(metadata::check(object, &mut sink) & secret::check(object, &mut sink)),
-        Class::Ingress => {
+        Role::Service => !(metadata::check(object, &mut sink) & service::check(object, &mut sink)),
+        Role::Secret => !(metadata::check(object, &mut sink) & secret::check(object, &mut sink)),
+        Role::Ingress => {
             if object.api_version != "networking.k8s.io/v1" {
                 sink.push(findings::old_ingress(object));
             }
             !(metadata::check(object, &mut sink) & ingress::check(object, &mut sink))
         }
-        Class::Endpoints | Class::EndpointSlice | Class::ClassOfIngress | Class::KnativeIngress => !metadata::check(object, &mut sink),
+        Role::Endpoints | Role::EndpointSlice | Role::IngressClass | Role::KnativeIngress => !metadata::check(object, &mut sink),
     };
     if refused {
         let error = sink.iter().find(|finding| finding.severity == Severity::Error);

@@ -36,7 +36,7 @@ pub(super) fn edge_stack_kind(object: &Object) -> Diagnostic {
 pub(super) fn unknown_ambassador_kind(object: &Object) -> Diagnostic {
     let message = format!("{} is no kind of {}", object.key.kind, object.key.group);
     let finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone());
-    match nearest(&object.key.kind, super::class::AMBASSADOR) {
+    match nearest(&object.key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
         None => finding,
     }
@@ -112,7 +112,7 @@ pub(super) fn annotation_without_name(object: &Object) -> Diagnostic {
 pub(super) fn unsupported_in_annotation(object: &Object, key: &ResourceKey) -> Diagnostic {
     let message = format!("{} cannot stand in an annotation, so it is ignored", key.kind);
     let finding = Diagnostic::new(&codes::UNSUPPORTED_IN_ANNOTATION, message, at_kind(object)).about(key.clone());
-    match nearest(&key.kind, super::class::AMBASSADOR) {
+    match nearest(&key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
         None => finding.help("only the kinds of getambassador.io can"),
     }
