@@ -18,3 +18,7 @@ pub mod diagnostic;
 pub mod schema;
 pub mod config;
 pub mod dialect;
+pub mod re2;
+pub mod ir;
+pub mod backend;
+pub mod compile;

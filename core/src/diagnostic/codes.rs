@@ -57,6 +57,44 @@ codes! {
     INVALID_NAME = "invalid-name", Error, "a name that Kubernetes does not allow";
     INVALID_LABEL = "invalid-label", Error, "a label that Kubernetes does not allow";
     MISSING_HOSTNAME = "missing-hostname", Warning, "a Mapping that no Host finds by its hostname";
+    UNSUPPORTED_FEATURE = "unsupported-feature", Error, "this version of the controller does not do that";
+    UNSUPPORTED_PROTOCOL_VERSION = "unsupported-protocol-version", Error, "a service speaks a protocol that Envoy no longer does";
+    DEPRECATED_FIELD = "deprecated-field", Warning, "a field that has been replaced";
+    FIELD_WITHOUT_EFFECT = "field-without-effect", Warning, "a field that changes nothing here";
+    MUTUALLY_EXCLUSIVE = "mutually-exclusive", Error, "two fields that exclude each other";
+    ONLY_ONE_ALLOWED = "only-one-allowed", Error, "a kind of which only one may exist";
+    REFUSED_BY_ENVOY = "refused-by-envoy", Error, "a value that the controller passes on and Envoy refuses";
+    WRONG_MODULE_VALUE = "wrong-module-value", Error, "a value in the Module that cannot be used";
+    MALFORMED_SERVICE = "malformed-service", Error, "a service is not a host with an optional scheme and port";
+    IGNORED_PORT = "ignored-port", Notice, "a port that the resolver ignores";
+    UNKNOWN_RESOLVER = "unknown-resolver", Error, "a resolver that does not exist";
+    PORT_WITHOUT_ENDPOINTS = "port-without-endpoints", Error, "a Service has no endpoints for the port";
+    INVALID_REGEX = "invalid-regex", Error, "a regular expression that Envoy refuses";
+    INVALID_RETRY_POLICY = "invalid-retry-policy", Error, "a retry policy that the controller refuses";
+    INVALID_LOAD_BALANCER = "invalid-load-balancer", Error, "load balancing settings that do not fit together";
+    INVALID_CIRCUIT_BREAKERS = "invalid-circuit-breakers", Error, "circuit breakers that cannot be used as they are";
+    INVALID_HEALTH_CHECK = "invalid-health-check", Error, "a health check that cannot be used";
+    INVALID_WEIGHT = "invalid-weight", Error, "weights that do not add up";
+    INVALID_LABEL_GROUP = "invalid-label-group", Error, "a rate limit label that cannot be used";
+    HEADER_WITHOUT_VALUE = "header-without-value", Error, "a header that is added without a value";
+    HOST_NEVER_MATCHES = "host-never-matches", Error, "an exact host with a star in it";
+    CORS_ORIGINS_TEXT = "cors-origins-text", Error, "CORS origins written as one text";
+    GROUP_MISMATCH = "group-mismatch", Error, "Mappings for the same requests disagree";
+    GROUP_CONFLICT = "group-conflict", Error, "Mappings for the same requests cannot stand together";
+    DUPLICATE_MEMBER = "duplicate-member", Warning, "a Mapping is dropped because its name is taken for another's";
+    INVALID_TLS_CONTEXT = "invalid-tls-context", Error, "TLS settings that cannot be used";
+    UNKNOWN_TLS_CONTEXT = "unknown-tls-context", Error, "a TLS context that does not exist or cannot be used";
+    TLS_OVER_HTTP = "tls-over-http", Error, "a TLS context for a service that says http";
+    CONFLICTING_REDIRECT_PORT = "conflicting-redirect-port", Error, "two TLS contexts redirect cleartext from different ports";
+    SECRET_NOT_FOUND = "secret-not-found", Error, "a Secret that does not exist or lacks what is needed";
+    SECRET_MISMATCH = "secret-mismatch", Error, "a Host and its TLSContext name different Secrets";
+    HOSTS_MISMATCH = "hosts-mismatch", Error, "a Host is not among the hosts of its TLSContext";
+    NO_HOSTS = "no-hosts", Error, "there is no Host";
+    INVALID_LISTENER = "invalid-listener", Error, "a Listener that cannot be used";
+    DUPLICATE_LISTENER = "duplicate-listener", Error, "two Listeners on one port";
+    LISTENER_WITHOUT_HOSTS = "listener-without-hosts", Error, "a Listener that serves nothing";
+    CHAIN_CONFLICT = "chain-conflict", Error, "two resources claim the same connections";
+    AUTH_CONFLICT = "auth-conflict", Error, "several AuthServices disagree";
 }
 
 /// The code of this name.

@@ -1,6 +1,31 @@
-//! The dialects: one folder for everything that only one controller means, from its kinds to its model.
+//! One folder for each configuration language: what its kinds are, what they mean, and how they become the IR.
 //!
 //! A dialect must not know another one; `kubernetes` is what all of them share.
 
 pub mod kubernetes;
 pub mod ambassador;
+
+/// A configuration language.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dialect {
+    /// Ambassador, also known as Emissary-ingress.
+    #[default]
+    Ambassador,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: &'static [Dialect] = &[Dialect::Ambassador];
+
+    /// The word by which the command line names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Ambassador => "ambassador",
+        }
+    }
+
+    /// The dialect of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|dialect| dialect.name() == name)
+    }
+}

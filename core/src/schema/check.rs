@@ -56,32 +56,63 @@ pub struct Violation {
     pub replacement: Option<String>,
     /// What the reference says of it, one or more sentences.
     pub reference: Vec<String>,
+    /// Another one says it than who says the rest (whoever converts or decodes what the API server took, or the API server
+    /// where the controller's validator sees nothing), so that it is not heard while there is something else.
+    pub later: bool,
 }
 
 impl Check {
     /// All violations below `node`, in the order of the text.
-    pub fn run(self, node: &Node, schema: &'static Schema, path: &Path<'_>) -> Vec<Violation> {
+    pub fn run(self, node: &Node, schema: &Schema, path: &Path<'_>) -> Vec<Violation> {
         let mut violations = Vec::new();
         self.value(node, schema, path, &mut violations);
         violations
     }
 
-    fn value(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
-        if node.is_null() && (schema.nullable || (self.server && schema.unserved)) {
+    /// Whether nothing is wrong with a value that is neither list nor object. Null is not in order unless it is a value.
+    pub(super) fn accepts_scalar(self, node: &Node, schema: &Schema) -> bool {
+        let plain = matches!(
+            (&schema.shape, &node.value),
+            (Shape::Boolean, Value::Bool(_))
+                | (Shape::Integer(Numbers { min: None, max: None, among: [], int32: false }), Value::Int(_))
+                | (Shape::String(Strings { among: [], pattern: None, min: 0, max: u32::MAX, format: Format::Plain }), Value::String(_))
+        );
+        if plain {
+            return true;
+        }
+        if node.is_null() {
+            return schema.nullable;
+        }
+        let mut violations = Vec::new();
+        self.value(node, schema, &Path::root(""), &mut violations);
+        violations.is_empty()
+    }
+
+    fn value(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+        // A choice is not even looked at for null.
+        let is_choice = matches!(schema.shape, Shape::OneOf(_) | Shape::AnyOf(_));
+        if node.is_null() && (schema.nullable || is_choice || (self.server && schema.unserved)) {
             return;
         }
         if schema.server_only {
             if self.server {
                 let before = out.len();
                 self.shape(node, schema, path, out);
-                out.iter_mut().skip(before).for_each(|violation| wording::as_server(violation, node, path));
+                for violation in out.iter_mut().skip(before) {
+                    wording::as_server(violation, node, path);
+                    violation.later = true;
+                }
             }
             return;
         }
+        let before = out.len();
         self.shape(node, schema, path, out);
+        if schema.unserved && self.server {
+            out.iter_mut().skip(before).for_each(|violation| violation.later = true);
+        }
     }
 
-    fn shape(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    fn shape(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         match (&schema.shape, &node.value) {
             (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) => {}
             (Shape::IntOrString, _) if fits(node, schema) => {}
@@ -101,7 +132,7 @@ impl Check {
         }
     }
 
-    fn object(self, node: &Node, object: &Object, members: &'static Members, path: &Path<'_>, out: &mut Vec<Violation>) {
+    fn object(self, node: &Node, object: &Object, members: &Members, path: &Path<'_>, out: &mut Vec<Violation>) {
         let mut present = 0_u128;
         for entry in object {
             match members.position(&entry.key) {
@@ -167,7 +198,7 @@ impl Check {
         }
     }
 
-    fn choice(self, node: &Node, choices: &'static [Schema], schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    fn choice(self, node: &Node, choices: &[Schema], schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         // Choices are told apart by JSON type; inside the one that fits, everything is checked as usual.
         if let Some(choice) = choices.iter().find(|choice| fits(node, choice)) {
             return self.value(node, choice, path, out);
@@ -183,22 +214,17 @@ impl Check {
         out.push(violation);
     }
 
-    fn wrong_type(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    fn wrong_type(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         let mut violation = self.mismatch(node, schema, path);
-        let reference = match &schema.shape {
-            // A format takes over the message for values that are neither strings nor lists.
-            Shape::Integer(Numbers { int32: true, .. }) if !matches!(node.value, Value::String(_) | Value::Array(_) | Value::Null) => {
-                let format = if matches!(node.value, Value::Float(_)) { "float64" } else { "" };
-                format!("{path} in body must be of type int32: \"{format}\"")
-            }
-            _ => format!("{path} in body must be of type {}: \"{}\"", schema.type_name(), self.type_of(node)),
-        };
+        let reference = format!("{path} in body must be of type {}: \"{}\"", schema.type_name(), self.type_of(node));
         violation.reference.push(reference);
         // The other rules still apply, each with its own sentence; for people it is one fault.
         let mut more = Vec::new();
         match &schema.shape {
             Shape::String(strings) if !strings.among.is_empty() => more.push(wording::not_among(node, strings.among, path)),
-            Shape::Integer(numbers) if matches!(node.value, Value::Float(_)) => self.number(node, numbers, path, &mut more),
+            Shape::Integer(numbers) if matches!(node.value, Value::Float(_)) => {
+                self.number(node, &Numbers { int32: false, ..*numbers }, path, &mut more);
+            }
             Shape::Integer(numbers) if !numbers.among.is_empty() => more.push(wording::number_not_among(node, numbers.among, path)),
             _ => {}
         }
@@ -206,7 +232,7 @@ impl Check {
         out.push(violation);
     }
 
-    fn mismatch(self, node: &Node, schema: &'static Schema, path: &Path<'_>) -> Violation {
+    fn mismatch(self, node: &Node, schema: &Schema, path: &Path<'_>) -> Violation {
         Violation {
             node: node.id,
             part: Part::Value,
@@ -216,6 +242,7 @@ impl Check {
             help: wording::type_help(node, schema),
             replacement: wording::type_replacement(node, schema),
             reference: Vec::new(),
+            later: false,
         }
     }
 
@@ -237,5 +264,6 @@ fn missing(node: &Node, object: &Object, field: &'static Field, path: &Path<'_>)
         help: Some(wording::missing_help(object, field)),
         replacement: None,
         reference: vec![format!("{} in body is required", path.key(field.name))],
+        later: false,
     }
 }

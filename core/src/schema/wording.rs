@@ -132,6 +132,7 @@ fn violation(node: &Node, path: &Path<'_>, fault: Fault, message: String, refere
         help: None,
         replacement: None,
         reference: vec![reference],
+        later: false,
     }
 }
 
@@ -190,6 +191,7 @@ pub(super) fn wrong_size(node: &Node, size: usize, limit: u32, too_few: bool, of
 pub(super) fn bad_duration(node: &Node, reference: String, path: &Path<'_>) -> Violation {
     Violation {
         help: Some("write a number and a unit, e.g. `500ms`, `5s`, `1m30s`".into()),
+        later: true,
         ..violation(node, path, Fault::Malformed, format!("`{path}` must be a span of time, and {} is none", scalar(node)), reference)
     }
 }

@@ -5,5 +5,31 @@
 pub mod options;
 pub mod kinds;
 pub mod fetch;
+pub mod spec;
+pub mod model;
+pub mod lower;
+
+mod duration;
 
 pub use options::{MissingSecrets, Options};
+
+use crate::config::{Config, Ledger};
+use crate::diagnostic::Diagnostic;
+use crate::ir::Ir;
+use crate::resource::Objects;
+use alloc::vec::Vec;
+
+/// From objects to the IR.
+pub fn compile(
+    objects: &Objects,
+    options: &Options,
+    memory: &mut fetch::Memory,
+    ledger: &mut Ledger,
+    sink: &mut Vec<Diagnostic>,
+) -> (Config, Ir) {
+    let config = fetch::fetch_again(objects, options, memory, ledger, sink);
+    let model = model::Model::build(&config, options, sink);
+    let ir = lower::lower(&model, sink);
+    drop(model);
+    (config, ir)
+}

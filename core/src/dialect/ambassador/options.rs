@@ -64,6 +64,53 @@ impl Options {
         matches!(value, Some("1" | "t" | "T" | "true" | "TRUE" | "True"))
     }
 
+    /// `AMBASSADOR_ENVOY_BIND_ADDRESS`: where listeners listen.
+    pub fn bind_address(&self) -> Str {
+        Str::new(self.variable("AMBASSADOR_ENVOY_BIND_ADDRESS").unwrap_or("0.0.0.0"))
+    }
+
+    /// Whether all labels of a selector must match; `DISABLE_STRICT_LABEL_SELECTORS` lets one suffice.
+    pub fn strict_label_selectors(&self) -> bool {
+        !self.variable("DISABLE_STRICT_LABEL_SELECTORS").is_some_and(python_true)
+    }
+
+    /// Whether endpoints are used at all; `AMBASSADOR_DISABLE_ENDPOINTS` turns them off.
+    pub fn endpoints_enabled(&self) -> bool {
+        self.variable("AMBASSADOR_DISABLE_ENDPOINTS").is_none()
+    }
+
+    /// The first part of the node's cluster name: the id if one is set.
+    pub fn node_id(&self) -> &str {
+        if self.ambassador_id == "default" { "ambassador" } else { &self.ambassador_id }
+    }
+
+    /// `AMBASSADOR_READY_PORT`, where the readiness listener listens.
+    pub fn ready_port(&self) -> u32 {
+        let port = self.variable("AMBASSADOR_READY_PORT").and_then(|text| text.trim().parse().ok());
+        port.filter(|port| (1..32767).contains(port)).unwrap_or(8006)
+    }
+
+    /// The address of the readiness listener; `AMBASSADOR_HEALTHCHECK_IP_FAMILY` can make it IPv6.
+    pub fn ready_address(&self) -> Str {
+        Str::new_static(if self.variable("AMBASSADOR_HEALTHCHECK_IP_FAMILY") == Some("IPV6_ONLY") { "::1" } else { "127.0.0.1" })
+    }
+
+    /// `AMBASSADOR_READY_LOG`: whether the readiness listener logs.
+    pub fn ready_log(&self) -> bool {
+        self.variable("AMBASSADOR_READY_LOG").is_some_and(python_true)
+    }
+
+    /// Where statistics go with `STATSD_ENABLED`: `STATSD_HOST` as it is written. The controller resolves the name first.
+    pub fn statsd_address(&self) -> Option<Str> {
+        let on = self.variable("STATSD_ENABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        on.then(|| Str::new(self.variable("STATSD_HOST").unwrap_or("statsd-sink")))
+    }
+
+    /// `DOGSTATSD`: whether statistics are sent in Datadog's form.
+    pub fn dogstatsd(&self) -> bool {
+        self.variable("DOGSTATSD").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    }
+
     /// Whether Secrets are read from the controller's own namespace only.
     pub fn certs_single_namespace(&self) -> bool {
         match self.env.get("AMBASSADOR_CERTS_SINGLE_NAMESPACE") {
@@ -71,4 +118,9 @@ impl Options {
             None => self.single_namespace,
         }
     }
+}
+
+/// What Python's `parse_bool` takes for true.
+fn python_true(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "y" | "yes" | "on" | "1" | "true" | "t")
 }

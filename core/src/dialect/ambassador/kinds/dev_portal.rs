@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_devportal.go`.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, string_to_list};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, convert_ids};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, STRING_MAP, STRINGS, Schema, array, field, one_of};
 use crate::text::Object;
@@ -50,5 +50,5 @@ pub(super) static V2: Schema = object![AMBASSADOR_ID_V2, DEFAULT, CONTENT, DOCS,
 
 /// v2 -> v3alpha1.
 pub(super) fn convert(spec: &mut Object) {
-    string_to_list(spec, "ambassador_id");
+    convert_ids(spec, "ambassador_id");
 }

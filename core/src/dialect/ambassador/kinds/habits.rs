@@ -5,7 +5,7 @@
 use super::report::Report;
 use super::{Kind, Version};
 use crate::schema::{Fault, Violation};
-use crate::text::{Node, NodeId, Object};
+use crate::text::Node;
 use alloc::string::String;
 
 /// The field that was certainly meant by an unknown one, where spelling does not tell.
@@ -44,9 +44,13 @@ pub(super) fn help(kind: &Kind, violation: &Violation) -> Option<String> {
 }
 
 /// What is worth saying of a `spec` that is in order.
-pub(super) fn inspect(report: &mut Report<'_>, version: Version, root: &Node, spec: NodeId, fields: &Object) {
-    let is_mapping = report.kind.name == "Mapping" && version == Version::V3Alpha1;
-    if is_mapping && !fields.contains_key("hostname") && !fields.contains_key("host") && root.at(&["metadata", "labels"]).is_none() {
-        report.missing_hostname(spec);
+pub(super) fn inspect(report: &mut Report<'_>, version: Version, root: &Node, spec: &Node) {
+    if report.kind.name == "Mapping"
+        && version == Version::V3Alpha1
+        && spec.get("hostname").is_none()
+        && spec.get("host").is_none()
+        && root.at(&["metadata", "labels"]).is_none()
+    {
+        report.missing_hostname(spec.id);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_host.go`. There is no v1.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, LABEL_SELECTOR, STRING_OR_STRINGS, rename, string_to_list};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, LABEL_SELECTOR, STRING_OR_STRINGS, rename, convert_ids};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, Literal, STRING, STRINGS, Schema, field, one_of};
 use crate::text::{Node, Object, Value};
@@ -116,8 +116,8 @@ pub(super) static V2: Schema = object![
 
 /// v2 -> v3alpha1.
 pub(super) fn convert(spec: &mut Object) {
-    string_to_list(spec, "ambassador_id");
-    string_to_list(spec, "ambassadorId");
+    convert_ids(spec, "ambassador_id");
+    convert_ids(spec, "ambassadorId");
     if let Some(Node { id, value: Value::Array(older) }) = spec.remove("ambassadorId") {
         match spec.get_mut("ambassador_id") {
             Some(Node { value: Value::Array(ids), .. }) => ids.extend(older),

@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_resolver.go`.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, string_to_list};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, convert_ids};
 use crate::object;
 use crate::schema::Schema;
 use crate::text::Object;
@@ -15,5 +15,5 @@ pub(super) static V2: Schema = object![AMBASSADOR_ID_V2];
 
 /// v2 -> v3alpha1.
 pub(super) fn convert(spec: &mut Object) {
-    string_to_list(spec, "ambassador_id");
+    convert_ids(spec, "ambassador_id");
 }

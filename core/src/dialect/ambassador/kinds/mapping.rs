@@ -4,13 +4,13 @@
 
 use super::common::{
     ADDED_HEADER, AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, ERROR_RESPONSE_OVERRIDES, STRING_OR_STRINGS,
-    V2_EXPLICIT_TLS_FIELD, convert_presence, convert_tls, made, object_node, rename, string_node, string_to_list,
+    V2_EXPLICIT_TLS_FIELD, convert_presence, convert_tls, made, object_node, rename, convert_ids, string_node, string_to_list,
 };
 use crate::object;
 use crate::schema::{
     ANY, BOOLEAN, Field, GO_DURATION, INTEGER, OPEN_OBJECT, STRING, STRING_MAP, STRINGS, Schema, array, either, field, int_of, map, one_of,
 };
-use crate::text::{Node, NodeId, Object, Str, Value};
+use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
 const PREFIX: Field = field("prefix", STRING, "The start of the paths that it takes").required().dropped();
@@ -358,7 +358,7 @@ pub(super) static V2: Schema = object![
 
 /// v2 -> v3alpha1.
 pub(super) fn convert(spec: &mut Object) {
-    string_to_list(spec, "ambassador_id");
+    convert_ids(spec, "ambassador_id");
     string_to_list(spec, "remove_request_headers");
     string_to_list(spec, "remove_response_headers");
     rename(spec, "v3health_checks", "health_checks");
@@ -453,10 +453,18 @@ fn convert_label(label: &Node) -> Node {
         },
         Value::Null => generic_word(id, Str::new_static("")),
         Value::Object(object) => {
-            let is_header = |node: &Node| node.is_null() || node.as_object().is_some();
+            let is_header = |entry: &Entry| match entry.value.value {
+                Value::Object(_) => {
+                    let part = |key: &str| entry.value.get(key).filter(|node| !node.is_null());
+                    let is_string = part("header").is_none_or(|node| node.as_str().is_some());
+                    is_string && part("omit_if_not_present").is_none_or(|node| node.as_bool().is_some())
+                }
+                Value::Null => entry.key != "generic_key",
+                _ => false,
+            };
             match object.entries() {
                 // Everything that reads as a map of headers is one; of several, Go keeps whichever it meets last.
-                entries if entries.iter().all(|entry| is_header(&entry.value)) => {
+                entries if entries.iter().all(is_header) => {
                     let Some(entry) = entries.last() else { return object_node(id, []) };
                     let header = entry.value.get("header").cloned().unwrap_or_else(|| string_node(entry.value.id, ""));
                     let mut written: Object =
@@ -467,7 +475,7 @@ fn convert_label(label: &Node) -> Node {
                     of("request_headers", written)
                 }
                 _ => {
-                    let value = object.get("generic_key").cloned().unwrap_or_else(|| string_node(id, ""));
+                    let value = object.get("generic_key").filter(|node| !node.is_null()).cloned().unwrap_or_else(|| string_node(id, ""));
                     of("generic_key", [("value", value)].into_iter().collect())
                 }
             }

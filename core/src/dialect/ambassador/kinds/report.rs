@@ -16,7 +16,13 @@ pub(super) struct Report<'a> {
     pub kind: &'static Kind,
     pub object: &'a resource::Object,
     pub sink: &'a mut Vec<Diagnostic>,
+    /// How many more unknown fields get a guess at what was meant. Nobody reads more, and each costs a comparison with all
+    /// fields.
+    pub guesses: u32,
 }
+
+/// What [`Report::guesses`] starts with.
+pub(super) const GUESSES: u32 = 50;
 
 impl Report<'_> {
     fn place(&self, node: NodeId, part: Part) -> Place {
@@ -44,6 +50,10 @@ impl Report<'_> {
     fn unknown_field(&mut self, path: &Path<'_>, name: &str, node: &Node, members: &'static Members, version: Version) {
         let message = format!("a {} has no `{path}`; it is dropped", self.kind.name);
         let mut finding = self.finding(&codes::UNKNOWN_FIELD, message, node.id, Part::Key);
+        if self.guesses == 0 {
+            return self.sink.push(finding);
+        }
+        self.guesses -= 1;
         let near = super::habits::meant(self.kind, version, name)
             .or_else(|| nearest(name, members.fields.iter().map(|field| field.name)));
         if let Some(near) = near {

@@ -3,7 +3,7 @@
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tcpmapping.go`.
 
 use super::common::{
-    AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, V2_EXPLICIT_TLS_FIELD, convert_tls, rename, string_to_list,
+    AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, V2_EXPLICIT_TLS_FIELD, convert_tls, rename, convert_ids,
 };
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, Schema, field};
@@ -62,7 +62,7 @@ pub(super) static V2: Schema = object![
 
 /// v2 -> v3alpha1. The scheme is not noted down: in v2 a TCPMapping's service had none.
 pub(super) fn convert(spec: &mut Object) {
-    string_to_list(spec, "ambassador_id");
+    convert_ids(spec, "ambassador_id");
     rename(spec, "v3StatsName", "stats_name");
     convert_tls(spec, "service", false);
 }

@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tlscontext.go`.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, rename, string_to_list};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, rename, convert_ids};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, STRINGS, Schema, field, one_of};
 use crate::text::Object;
@@ -70,6 +70,6 @@ pub(super) static V2: Schema = object![
 
 /// v2 -> v3alpha1.
 pub(super) fn convert(spec: &mut Object) {
-    string_to_list(spec, "ambassador_id");
+    convert_ids(spec, "ambassador_id");
     rename(spec, "v3CRLSecret", "crl_secret");
 }

@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tracingservice.go`.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, made, object_node, rename, string_node, string_to_list};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, made, object_node, rename, string_node, convert_ids};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, STRINGS, Schema, array, field, one_of};
 use crate::text::{Node, Object, Value};
@@ -108,7 +108,7 @@ pub(super) static V2: Schema = object![
 
 /// v2 -> v3alpha1. Headers that become tags are custom tags now, unless there are custom tags already.
 pub(super) fn convert(spec: &mut Object) {
-    string_to_list(spec, "ambassador_id");
+    convert_ids(spec, "ambassador_id");
     rename(spec, "v3StatsName", "stats_name");
     rename(spec, "v3CustomTags", "custom_tags");
     if let Some(Node { value: Value::Object(config), .. }) = spec.get_mut("config") {

@@ -1,0 +1,267 @@
+//! Putting a document together from pieces.
+//!
+//! A message is written without what it holds many of, its closing brace is taken off, the members that are missing are put in,
+//! and it is closed again. Pieces that are shared are made once and set in by reference. Along the way, as asked for, the text is
+//! written, the output map recorded, and field rules checked.
+//!
+//! Here is only how; which pieces make up a document is `document`'s.
+
+use super::memory::Entry;
+use crate::backend::Rope;
+use crate::backend::envoy::Layout;
+use crate::backend::output_map::{OutputMap, Part, Trace};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_envoy_api::describe::{Reflect, Value};
+use chancery_envoy_api::json::{self, Style};
+use chancery_envoy_api::rules::{self, validate};
+
+/// A document on its way.
+pub(super) struct Composer {
+    layout: Layout,
+    /// The text, if it is wanted.
+    rope: Option<Rope>,
+    trace: Trace,
+    parts: Vec<Part>,
+    /// Rules that are broken, if they are to be checked. Pointers are those of the document.
+    broken: Option<Vec<rules::Violation>>,
+    /// Level of indentation of what is open.
+    level: usize,
+    /// Whether what is open has a member already.
+    filled: bool,
+    scratch: Vec<u8>,
+}
+
+impl Composer {
+    /// For the text.
+    pub(super) fn text(layout: Layout) -> Self {
+        Self { rope: Some(Rope::new()), ..Self::silent(layout) }
+    }
+
+    /// For the output map.
+    pub(super) fn map() -> Self {
+        Self { trace: Trace::on(), ..Self::silent(Layout::Compact) }
+    }
+
+    /// For the output map, and the rules that are broken.
+    pub(super) fn checks() -> Self {
+        Self { broken: Some(Vec::new()), ..Self::map() }
+    }
+
+    fn silent(layout: Layout) -> Self {
+        Self {
+            layout,
+            rope: None,
+            trace: Trace::off(),
+            parts: Vec::new(),
+            broken: None,
+            level: 0,
+            filled: false,
+            scratch: Vec::new(),
+        }
+    }
+
+    pub(super) fn into_rope(self) -> Rope {
+        self.rope.unwrap_or_default()
+    }
+
+    pub(super) fn into_map(self) -> (OutputMap, Vec<rules::Violation>) {
+        (OutputMap::new(self.trace.finish(), self.parts), self.broken.unwrap_or_default())
+    }
+
+    /// An object of the members that `members` adds.
+    pub(super) fn object(&mut self, members: impl FnOnce(&mut Self)) {
+        self.open("{");
+        let outer = self.nest(false, members);
+        self.close('}', outer);
+    }
+
+    /// A message, with the members that `members` adds. `stand_in` completes it for the check of its rules.
+    pub(super) fn message<M: Reflect + Clone>(
+        &mut self,
+        emit: impl FnOnce(&mut Trace) -> M,
+        stand_in: impl FnOnce(&mut M),
+        members: impl FnOnce(&mut Self),
+    ) {
+        let message = emit(&mut self.trace);
+        self.check(&message, stand_in);
+        let filled = self.open_with(|out, style| json::write(out, &message, style));
+        let outer = self.nest(filled, members);
+        self.close('}', outer);
+    }
+
+    /// As [`Composer::message`], for a message in an `Any`.
+    pub(super) fn packed<M: chancery_envoy_api::any::AnyMessage + chancery_envoy_api::describe::Describe + Clone + 'static>(
+        &mut self,
+        emit: impl FnOnce(&mut Trace) -> M,
+        stand_in: impl FnOnce(&mut M),
+        members: impl FnOnce(&mut Self),
+    ) {
+        let message = emit(&mut self.trace);
+        self.check(&message, stand_in);
+        let filled = if self.rope.is_some() {
+            let any = chancery_envoy_api::Any::pack(message);
+            self.open_with(|out, style| json::write_value(out, Value::Any(&any), style))
+        } else {
+            false
+        };
+        let outer = self.nest(filled, members);
+        self.close('}', outer);
+    }
+
+    /// A message to which nothing is added.
+    pub(super) fn whole<M: Reflect + Clone>(&mut self, emit: impl FnOnce(&mut Trace) -> M) {
+        let message = emit(&mut self.trace);
+        self.check(&message, |_| {});
+        if let Some(rope) = &mut self.rope {
+            self.scratch.clear();
+            json::write(&mut self.scratch, &message, &style(self.layout, self.level));
+            rope.push_str(core::str::from_utf8(&self.scratch).unwrap_or_default());
+        }
+    }
+
+    /// A message that is shared, and made only if memory does not have it.
+    pub(super) fn shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) {
+        let (layout, level) = (self.layout, self.level);
+        if let Some(rope) = &mut self.rope {
+            let scratch = &mut self.scratch;
+            rope.push_shared(entry.text(layout, level, || {
+                scratch.clear();
+                json::write(scratch, &emit(&mut Trace::off()), &style(layout, level));
+                Arc::from(core::str::from_utf8(scratch).unwrap_or_default())
+            }));
+        }
+        if self.trace.is_on() {
+            let fragment = entry.fragment.get_or_insert_with(|| {
+                let mut trace = Trace::on();
+                emit(&mut trace);
+                Arc::new(trace.finish())
+            });
+            self.parts.push(Part { prefix: self.trace.path().into(), fragment: fragment.clone() });
+        }
+        if let Some(broken) = &mut self.broken
+            && entry.first_check()
+        {
+            add_broken(broken, self.trace.path(), validate(&emit(&mut Trace::off())));
+        }
+    }
+
+    fn check<M: Reflect + Clone>(&mut self, message: &M, stand_in: impl FnOnce(&mut M)) {
+        if let Some(broken) = &mut self.broken {
+            let mut completed = message.clone();
+            stand_in(&mut completed);
+            add_broken(broken, self.trace.path(), validate(&completed));
+        }
+    }
+
+    /// A member of the object that is open.
+    pub(super) fn member(&mut self, name: &str, value: impl FnOnce(&mut Self)) {
+        self.next();
+        let spaced = self.layout == Layout::Pretty;
+        self.glue(|glue| {
+            glue.push('"');
+            glue.push_str(name);
+            glue.push_str(if spaced { "\": " } else { "\":" });
+        });
+        let mark = self.trace.enter(name);
+        value(self);
+        self.trace.leave(mark);
+        self.filled = true;
+    }
+
+    /// A member that is a list. An empty one is left out, as it is in a message.
+    pub(super) fn list<T>(&mut self, name: &str, items: impl IntoIterator<Item = T>, item: impl FnMut(&mut Self, T)) {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_some() {
+            self.list_even_empty(name, items, item);
+        }
+    }
+
+    /// A member that is a list.
+    pub(super) fn list_even_empty<T>(&mut self, name: &str, items: impl IntoIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
+        self.member(name, |c| {
+            c.open("[");
+            let outer = c.nest(false, |c| {
+                for (index, of) in items.into_iter().enumerate() {
+                    c.next();
+                    let mark = c.trace.enter_item(index);
+                    item(c, of);
+                    c.trace.leave(mark);
+                    c.filled = true;
+                }
+            });
+            c.close(']', outer);
+        });
+    }
+
+    fn glue(&mut self, write: impl FnOnce(&mut String)) {
+        if let Some(rope) = &mut self.rope {
+            rope.append(write);
+        }
+    }
+
+    fn open(&mut self, bracket: &str) {
+        self.glue(|glue| glue.push_str(bracket));
+    }
+
+    /// Writes a message up to its closing brace, and tells whether it has members.
+    fn open_with(&mut self, write: impl FnOnce(&mut Vec<u8>, &Style)) -> bool {
+        let Some(rope) = &mut self.rope else { return false };
+        self.scratch.clear();
+        write(&mut self.scratch, &style(self.layout, self.level));
+        let text = core::str::from_utf8(&self.scratch).unwrap_or_default();
+        let open = text.strip_suffix('}').unwrap_or(text).trim_ascii_end();
+        rope.push_str(open);
+        open != "{"
+    }
+
+    /// Adds members one level deeper. Returns what `close` needs.
+    fn nest(&mut self, filled: bool, members: impl FnOnce(&mut Self)) -> bool {
+        let outer = core::mem::replace(&mut self.filled, filled);
+        self.level += 1;
+        members(self);
+        self.level -= 1;
+        outer
+    }
+
+    fn close(&mut self, bracket: char, outer: bool) {
+        if self.filled {
+            self.new_line();
+        }
+        self.glue(|glue| glue.push(bracket));
+        self.filled = outer;
+    }
+
+    /// Before a member or an element.
+    fn next(&mut self) {
+        if self.filled {
+            self.glue(|glue| glue.push(','));
+        }
+        self.new_line();
+    }
+
+    fn new_line(&mut self) {
+        if self.layout == Layout::Pretty {
+            let level = self.level;
+            self.glue(|glue| {
+                glue.push('\n');
+                (0..level).for_each(|_| glue.push_str("  "));
+            });
+        }
+    }
+}
+
+fn style(layout: Layout, level: usize) -> Style {
+    match layout {
+        Layout::Compact => Style::COMPACT,
+        Layout::Pretty => Style::PRETTY.level(level),
+    }
+}
+
+fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: Vec<rules::Violation>) {
+    broken.extend(found.into_iter().map(|violation| rules::Violation {
+        pointer: alloc::format!("{at}{}", violation.pointer),
+        ..violation
+    }));
+}

@@ -1,0 +1,192 @@
+//! Documents as text: which pieces make up a bootstrap, and which a set of resources.
+//!
+//! The same functions as in `message`, but no piece is made twice, and no more is kept at a time than one piece.
+
+use super::compose::Composer;
+use super::hcm::{connection_manager, rds};
+use super::listener::{filter_chain, http_filter, listener, tcp_filter};
+use super::memory::Emitted;
+use super::message::{assignments, by_name, route_tables, served_listeners};
+use super::route::{route, route_configuration, virtual_host};
+use super::{Context, Options, bootstrap, cluster, endpoint, secret};
+use crate::backend::envoy::Document;
+use crate::backend::{OutputMap, Rope};
+use crate::ir::{Cluster, HttpConnectionManager, Ir, Listener, NetworkFilter, RouteConfiguration, VirtualHost};
+use crate::resource::Origin;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_envoy_api::envoy::extensions::filters::network::http_connection_manager::v3::http_connection_manager::RouteSpecifier;
+
+/// The document as text. What `memory` holds is not made again; the bytes do not depend on it.
+#[must_use]
+pub fn emit(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Rope {
+    Writer::new(ir, options, Composer::text(options.layout), memory).write().into_rope()
+}
+
+/// Where in the document each origin went.
+#[must_use]
+pub fn output_map(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> OutputMap {
+    Writer::new(ir, options, Composer::map(), memory).write().into_map().0
+}
+
+/// A rule of Envoy's that a field of the document breaks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// Where in the document.
+    pub pointer: String,
+    /// The rule's name.
+    pub rule: &'static str,
+    /// What the value would have to be.
+    pub message: String,
+    /// What made the field, or the nearest place that it lies in.
+    pub origins: Vec<Origin>,
+}
+
+/// The rules of Envoy's that the document breaks. What stands in several places is told of at the first.
+#[must_use]
+pub fn violations(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Vec<Violation> {
+    let (map, broken) = Writer::new(ir, options, Composer::checks(), memory).write().into_map();
+    broken
+        .into_iter()
+        .map(|of| Violation {
+            origins: map.lookup(&of.pointer).map(|made| made.origins.to_vec()).unwrap_or_default(),
+            pointer: of.pointer,
+            rule: of.rule,
+            message: of.message,
+        })
+        .collect()
+}
+
+struct Writer<'a> {
+    ir: &'a Ir,
+    options: &'a Options<'a>,
+    cx: Context<'a>,
+    c: Composer,
+    memory: &'a mut Emitted,
+}
+
+impl<'a> Writer<'a> {
+    fn new(ir: &'a Ir, options: &'a Options<'a>, c: Composer, memory: &'a mut Emitted) -> Self {
+        memory.begin(ir);
+        Self { ir, options, cx: Context::new(ir, options), c, memory }
+    }
+
+    fn write(self) -> Composer {
+        let Self { ir, options, cx, mut c, memory } = self;
+        let cx = &cx;
+        match options.document {
+            Document::Bootstrap => whole_bootstrap(ir, cx, &mut c, memory),
+            Document::Resources => resources(ir, options, cx, &mut c, memory),
+        }
+        c
+    }
+}
+
+fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    c.message(
+        |t| bootstrap::frame(ir, cx, t),
+        |_| {},
+        |c| {
+            c.member("static_resources", |c| {
+                c.object(|c| {
+                    c.list("listeners", &ir.listeners, |c, of| whole_listener(of, cx, c, memory));
+                    // The management server's own cluster comes last.
+                    let server = bootstrap::server_cluster(ir, cx, &mut crate::backend::output_map::Trace::off()).map(|_| None);
+                    let clusters = ir.clusters.iter().chain(bootstrap::own_clusters(ir)).map(Some).chain(server);
+                    c.list("clusters", clusters, |c, of| match of {
+                        Some(of) => one_cluster(of, cx, c, memory),
+                        None => c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()),
+                    });
+                });
+            });
+        },
+    );
+}
+
+fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    c.object(|c| {
+        c.list_even_empty("listeners", served_listeners(ir), |c, of| whole_listener(of, cx, c, memory));
+        c.list_even_empty("routes", route_tables(ir), |c, of| table(of, cx, c, memory));
+        c.list_even_empty("clusters", &ir.clusters, |c, of| one_cluster(of, cx, c, memory));
+        c.list_even_empty("endpoints", assignments(ir), |c, (name, of)| c.whole(|t| endpoint::load_assignment(name, of, t)));
+        c.list_even_empty("secrets", secret::all(ir).values(), |c, (held, origins)| {
+            c.whole(|t| {
+                t.here(origins);
+                held.secret(options.secrets)
+            });
+        });
+        c.list_even_empty("runtimes", &ir.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
+    });
+}
+
+fn one_cluster(of: &Arc<Cluster>, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    if cx.stands_alone {
+        // What it looks like depends on what the host knows.
+        c.whole(|t| cluster::cluster(of, cx, t));
+    } else {
+        c.shared(memory.clusters(cx).entry(of), |t| cluster::cluster(of, cx, t));
+    }
+}
+
+fn whole_listener(of: &Listener, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    c.message(
+        |t| listener(of, t),
+        |_| {},
+        |c| {
+            c.list("filter_chains", &of.chains, |c, chain| {
+                c.message(
+                    |t| filter_chain(chain, of.address.protocol, cx, t),
+                    |_| {},
+                    |c| c.list("filters", &chain.filters, |c, filter| network_filter(filter, cx, c, memory)),
+                );
+            });
+        },
+    );
+}
+
+fn network_filter(of: &NetworkFilter, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    match of {
+        NetworkFilter::Http(manager) => c.message(
+            |_| http_filter(),
+            |_| {},
+            |c| c.member("typed_config", |c| whole_manager(manager, cx, c, memory)),
+        ),
+        NetworkFilter::Tcp(proxy) => c.whole(|t| tcp_filter(proxy, cx, t)),
+    }
+}
+
+fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    let by_name = by_name(&manager.routes, cx);
+    c.packed(
+        |t| {
+            let mut out = connection_manager(manager, cx, t);
+            out.route_specifier = by_name.then(|| t.own("rds", rds(&manager.routes.name)));
+            out
+        },
+        |out| {
+            out.route_specifier.get_or_insert_with(|| RouteSpecifier::RouteConfig(Default::default()));
+        },
+        |c| {
+            if !by_name {
+                c.member("route_config", |c| table(&manager.routes, cx, c, memory));
+            }
+        },
+    );
+}
+
+fn table(of: &RouteConfiguration, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    c.message(
+        |t| route_configuration(of, cx, t),
+        |_| {},
+        |c| c.list("virtual_hosts", &of.virtual_hosts, |c, host| whole_host(host, cx, c, memory)),
+    );
+}
+
+fn whole_host(host: &VirtualHost, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+    c.message(
+        |t| virtual_host(host, cx, t),
+        |_| {},
+        |c| c.list("routes", &host.routes, |c, of| c.shared(memory.routes.entry(of), |t| route(of, cx, t))),
+    );
+}

@@ -1,0 +1,41 @@
+//! `HealthCheck`: active health checks of a cluster.
+
+use super::base::{duration, headers_to_add, headers_to_remove, text};
+use super::{Context, pb};
+use crate::backend::output_map::Trace;
+use crate::ir::{HealthCheck, HealthChecker};
+use pb::base::health_check::{self as check, HealthChecker as Checker};
+
+pub(super) fn health_check(of: &HealthCheck, cx: &Context<'_>, t: &mut Trace) -> pb::base::HealthCheck {
+    pb::base::HealthCheck {
+        timeout: Some(duration(t.field("timeout", &of.timeout))),
+        interval: Some(duration(t.field("interval", &of.interval))),
+        healthy_threshold: Some(*t.field("healthy_threshold", &of.healthy_threshold)),
+        unhealthy_threshold: Some(*t.field("unhealthy_threshold", &of.unhealthy_threshold)),
+        health_checker: Some(checker(&of.checker, cx, t)),
+        ..Default::default()
+    }
+}
+
+fn checker(checker: &HealthChecker, cx: &Context<'_>, t: &mut Trace) -> Checker {
+    match checker {
+        HealthChecker::Http { path, host, headers, expected_statuses } => {
+            Checker::HttpHealthCheck(t.at("http_health_check", |t| check::HttpHealthCheck {
+                path: text(t.field("path", path)),
+                host: t.optional("host", host).map(text).unwrap_or_default(),
+                request_headers_to_add: headers_to_add("request_headers_to_add", headers, cx, t),
+                request_headers_to_remove: headers_to_remove("request_headers_to_remove", headers, t),
+                expected_statuses: t
+                    .sourced_list("expected_statuses", expected_statuses, |(start, end), _| pb::kind::Int64Range { start: *start, end: *end }),
+                ..Default::default()
+            }))
+        }
+        HealthChecker::Grpc { service_name, authority } => {
+            Checker::GrpcHealthCheck(t.at("grpc_health_check", |t| check::GrpcHealthCheck {
+                service_name: text(t.implicit("service_name", service_name)),
+                authority: t.optional("authority", authority).map(text).unwrap_or_default(),
+                ..Default::default()
+            }))
+        }
+    }
+}

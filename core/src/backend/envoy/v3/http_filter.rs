@@ -1,0 +1,284 @@
+//! HTTP filters: `HttpFilter`, each with its typed configuration.
+
+use super::base::{duration, grpc_service, header_value, inline, string_matcher, text, texts};
+use super::hcm::named;
+use super::route_match::header_matcher;
+use super::{Context, pb};
+use crate::backend::output_map::Trace;
+use crate::ir::{
+    AuthorizationTransport, Body, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HeaderMatch, HttpFilter, HttpFilterKind, IpRange,
+    IpSource, RateLimitService, Rbac, RbacAction, StringMatch,
+};
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+use pb::Any;
+use pb::http_filter as filter;
+
+pub(super) fn http_filter(filter: &HttpFilter, cx: &Context<'_>, t: &mut Trace) -> pb::hcm::HttpFilter {
+    t.here(&filter.origins);
+    let config = t.at("typed_config", |t| config(&filter.kind, cx, t));
+    pb::hcm::HttpFilter {
+        name: text(&filter.name),
+        config_type: Some(pb::hcm::http_filter::ConfigType::TypedConfig(config)),
+        ..Default::default()
+    }
+}
+
+fn config(kind: &HttpFilterKind, cx: &Context<'_>, t: &mut Trace) -> Any {
+    match kind {
+        HttpFilterKind::Cors => Any::pack(filter::cors::v3::Cors::default()),
+        HttpFilterKind::GrpcWeb => Any::pack(filter::grpc_web::v3::GrpcWeb::default()),
+        HttpFilterKind::GrpcHttp1Bridge => Any::pack(filter::grpc_http1_bridge::v3::Config::default()),
+        HttpFilterKind::GrpcStats(stats) => Any::pack(grpc_stats(stats, t)),
+        HttpFilterKind::Lua(script) => Any::pack(lua(script, cx, t)),
+        HttpFilterKind::Compressor(compressor) => Any::pack(compression(compressor, cx, t)),
+        HttpFilterKind::Buffer(bytes) => Any::pack(filter::buffer::v3::Buffer {
+            max_request_bytes: Some(*t.field("max_request_bytes", bytes)),
+        }),
+        HttpFilterKind::Rbac(rbac) => Any::pack(access(rbac, t)),
+        HttpFilterKind::ExtAuthz(authz) => Any::pack(ext_authz(authz, cx, t)),
+        HttpFilterKind::RateLimit(service) => Any::pack(rate_limit(service, t)),
+        HttpFilterKind::HealthCheck { path } => Any::pack(health_check(path, cx)),
+        HttpFilterKind::Router { start_child_span, suppress_envoy_headers } => Any::pack(filter::router::v3::Router {
+            start_child_span: start_child_span
+                .as_ref()
+                .filter(|_| cx.spelling.child_span_on_router)
+                .is_some_and(|flag| *t.implicit("start_child_span", flag)),
+            suppress_envoy_headers: suppress_envoy_headers.as_ref().is_some_and(|flag| *t.implicit("suppress_envoy_headers", flag)),
+            ..Default::default()
+        }),
+    }
+}
+
+fn grpc_stats(stats: &GrpcStats, t: &mut Trace) -> filter::grpc_stats::v3::FilterConfig {
+    use filter::grpc_stats::v3::filter_config::PerMethodStatSpecifier;
+    use pb::base::{GrpcMethodList, grpc_method_list::Service};
+    let methods = match &stats.methods {
+        GrpcStatsMethods::All(all) => PerMethodStatSpecifier::StatsForAllMethods(*t.field("stats_for_all_methods", all)),
+        GrpcStatsMethods::These(services) => {
+            PerMethodStatSpecifier::IndividualMethodStatsAllowlist(t.at("individual_method_stats_allowlist", |t| GrpcMethodList {
+                services: t.sourced_list("services", services, |(name, methods), _| Service {
+                    name: text(name),
+                    method_names: methods.iter().map(text).collect(),
+                }),
+            }))
+        }
+    };
+    filter::grpc_stats::v3::FilterConfig {
+        per_method_stat_specifier: Some(methods),
+        enable_upstream_stats: *t.implicit("enable_upstream_stats", &stats.upstream),
+        ..Default::default()
+    }
+}
+
+fn lua(script: &Sourced<Str>, cx: &Context<'_>, t: &mut Trace) -> filter::lua::v3::Lua {
+    if cx.spelling.lua_inline_code {
+        filter::lua::v3::Lua { inline_code: text(t.implicit("inline_code", script)), ..Default::default() }
+    } else {
+        t.field("default_source_code", script);
+        filter::lua::v3::Lua { default_source_code: Some(inline(script)), ..Default::default() }
+    }
+}
+
+fn compression(compressor: &Compressor, cx: &Context<'_>, t: &mut Trace) -> filter::compressor::v3::Compressor {
+    use filter::compressor::v3::compressor::{CommonDirectionConfig, ResponseDirectionConfig};
+    use pb::gzip::gzip::{CompressionLevel, CompressionStrategy};
+    let by_text = cx.spelling.compressor_content_type;
+    let gzip = t.at("compressor_library", |t| {
+        t.at("typed_config", |t| pb::gzip::Gzip {
+            memory_level: t.optional("memory_level", &compressor.memory_level).copied(),
+            compression_level: compressor
+                .compression_level
+                .as_ref()
+                .and_then(|level| named("compression_level", level, CompressionLevel::from_str_name, t))
+                .unwrap_or_default(),
+            compression_strategy: compressor
+                .compression_strategy
+                .as_ref()
+                .and_then(|strategy| named("compression_strategy", strategy, CompressionStrategy::from_str_name, t))
+                .unwrap_or_default(),
+            window_bits: t.optional("window_bits", &compressor.window_bits).copied(),
+            ..Default::default()
+        })
+    });
+    let response = t.at("response_direction_config", |t| ResponseDirectionConfig {
+        common_config: Some(t.at("common_config", |t| CommonDirectionConfig {
+            min_content_length: t.optional("min_content_length", &compressor.min_content_length).copied(),
+            content_type: texts("content_type", if by_text { &compressor.content_types } else { &[] }, t),
+            content_type_matcher: t.sourced_list(
+                "content_type_matcher",
+                if by_text { &[][..] } else { &compressor.content_types },
+                |of, _| string_matcher(&StringMatch::Exact(of.clone()), false, cx).unwrap_or_default(),
+            ),
+            ..Default::default()
+        })),
+        disable_on_etag_header: compressor.disable_on_etag.as_ref().is_some_and(|flag| *t.implicit("disable_on_etag_header", flag)),
+        remove_accept_encoding_header: compressor
+            .remove_accept_encoding
+            .as_ref()
+            .is_some_and(|flag| *t.implicit("remove_accept_encoding_header", flag)),
+        ..Default::default()
+    });
+    filter::compressor::v3::Compressor {
+        compressor_library: Some(pb::base::TypedExtensionConfig {
+            name: "envoy.compression.gzip.compressor".to_owned(),
+            typed_config: Some(Any::pack(gzip)),
+        }),
+        response_direction_config: Some(response),
+        ..Default::default()
+    }
+}
+
+fn access(rbac: &Rbac, t: &mut Trace) -> filter::rbac::v3::Rbac {
+    use pb::rbac::{Permission, Policy, Principal, permission, principal::Identifier, principal::Set, rbac::Action};
+    let action = match rbac.action {
+        RbacAction::Allow => Action::Allow,
+        RbacAction::Deny => Action::Deny,
+    };
+    let policy = t.at("rules", |t| {
+        t.at("policies", |t| {
+            t.at(&rbac.policy, |t| {
+                t.at("principals", |t| match &rbac.principals[..] {
+                    [] => None,
+                    [one] => Some(t.item(0, |t| {
+                        t.here(one.origin);
+                        principal(one)
+                    })),
+                    several => Some(t.item(0, |t| {
+                        let ids = t.at("or_ids", |t| t.sourced_list("ids", several, |range, _| principal(range)));
+                        Principal { identifier: Some(Identifier::OrIds(Set { ids })) }
+                    })),
+                })
+            })
+        })
+    });
+    let policies = policy.map(|principal| {
+        let permission = Permission { rule: Some(permission::Rule::Any(true)) };
+        (text(&rbac.policy), Policy { permissions: vec![permission], principals: vec![principal], ..Default::default() })
+    });
+    filter::rbac::v3::Rbac {
+        rules: Some(pb::rbac::Rbac { action: action as i32, policies: policies.into_iter().collect(), ..Default::default() }),
+        ..Default::default()
+    }
+}
+
+fn principal(range: &IpRange) -> pb::rbac::Principal {
+    use pb::rbac::principal::Identifier;
+    let cidr = pb::base::CidrRange { address_prefix: text(&range.address), prefix_len: Some(range.prefix_length) };
+    pb::rbac::Principal {
+        identifier: Some(match range.source {
+            IpSource::Remote => Identifier::RemoteIp(cidr),
+            IpSource::Peer => Identifier::DirectRemoteIp(cidr),
+        }),
+    }
+}
+
+fn ext_authz(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> filter::ext_authz::v3::ExtAuthz {
+    use filter::ext_authz::v3::ext_authz::Services;
+    let mut config = filter::ext_authz::v3::ExtAuthz {
+        clear_route_cache: authz.clear_route_cache,
+        with_request_body: t.within("with_request_body", &authz.body, request_body),
+        failure_mode_allow: authz.failure_mode_allow.as_ref().is_some_and(|flag| *t.implicit("failure_mode_allow", flag)),
+        status_on_error: t.optional("status_on_error", &authz.status_on_error).map(|status| pb::kind::HttpStatus {
+            code: i32::try_from(*status).unwrap_or_default(),
+        }),
+        ..Default::default()
+    };
+    config.services = Some(match &authz.transport {
+        AuthorizationTransport::Grpc => {
+            config.transport_api_version = t.own("transport_api_version", super::base::V3);
+            Services::GrpcService(t.at("grpc_service", |t| {
+                t.at("envoy_grpc", |t| t.field("cluster_name", &authz.cluster));
+                grpc_service(&authz.cluster, Some(duration(t.field("timeout", &authz.timeout))))
+            }))
+        }
+        AuthorizationTransport::Http { allowed_request_headers, .. } => {
+            if !cx.spelling.ext_authz_headers_on_service && !allowed_request_headers.is_empty() {
+                config.allowed_headers = Some(t.at("allowed_headers", |t| patterns(allowed_request_headers, cx, t)));
+            }
+            Services::HttpService(t.at("http_service", |t| authorization_service(authz, cx, t)))
+        }
+    });
+    config
+}
+
+fn request_body(body: &Body, t: &mut Trace) -> filter::ext_authz::v3::BufferSettings {
+    filter::ext_authz::v3::BufferSettings {
+        max_request_bytes: body.max_bytes.as_ref().map(|bytes| *t.implicit("max_request_bytes", bytes)).unwrap_or_default(),
+        allow_partial_message: body.allow_partial.as_ref().is_some_and(|flag| *t.implicit("allow_partial_message", flag)),
+        ..Default::default()
+    }
+}
+
+fn patterns(names: &[Sourced<StringMatch>], cx: &Context<'_>, t: &mut Trace) -> pb::matcher::ListStringMatcher {
+    // Header names have no case.
+    let patterns = t.sourced_list("patterns", names, |name, _| string_matcher(name, true, cx).unwrap_or_default());
+    pb::matcher::ListStringMatcher { patterns }
+}
+
+fn authorization_service(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> filter::ext_authz::v3::HttpService {
+    use filter::ext_authz::v3::{AuthorizationRequest, AuthorizationResponse, HttpService};
+    let AuthorizationTransport::Http { uri, path_prefix, allowed_request_headers, allowed_response_headers, headers_to_add } =
+        &authz.transport
+    else {
+        return HttpService::default();
+    };
+    let on_service = cx.spelling.ext_authz_headers_on_service;
+    let list = |name: &str, names: &[Sourced<StringMatch>], t: &mut Trace| {
+        (!names.is_empty()).then(|| t.at(name, |t| patterns(names, cx, t)))
+    };
+    HttpService {
+        server_uri: Some(t.at("server_uri", |t| pb::base::HttpUri {
+            uri: text(uri),
+            timeout: Some(duration(t.field("timeout", &authz.timeout))),
+            http_upstream_type: Some(pb::base::http_uri::HttpUpstreamType::Cluster(text(t.field("cluster", &authz.cluster)))),
+        })),
+        path_prefix: t.optional("path_prefix", path_prefix).map(text).unwrap_or_default(),
+        authorization_request: (on_service || !headers_to_add.is_empty()).then(|| {
+            t.at("authorization_request", |t| AuthorizationRequest {
+                allowed_headers: list("allowed_headers", if on_service { allowed_request_headers } else { &[] }, t),
+                headers_to_add: t.sourced_list("headers_to_add", headers_to_add, |(name, value), _| header_value(name, value)),
+            })
+        }),
+        authorization_response: Some(t.at("authorization_response", |t| AuthorizationResponse {
+            allowed_upstream_headers: list("allowed_upstream_headers", allowed_response_headers, t),
+            allowed_client_headers: list("allowed_client_headers", allowed_response_headers, t),
+            ..Default::default()
+        })),
+        ..Default::default()
+    }
+}
+
+fn rate_limit(service: &RateLimitService, t: &mut Trace) -> filter::ratelimit::v3::RateLimit {
+    filter::ratelimit::v3::RateLimit {
+        domain: text(t.field("domain", &service.domain)),
+        request_type: t.own("request_type", "both").to_string(),
+        timeout: Some(duration(t.field("timeout", &service.timeout))),
+        failure_mode_deny: *t.implicit("failure_mode_deny", &service.failure_mode_deny),
+        rate_limited_as_resource_exhausted: *t.implicit("rate_limited_as_resource_exhausted", &service.resource_exhausted),
+        rate_limit_service: Some(t.at("rate_limit_service", |t| {
+            t.at("grpc_service", |t| t.at("envoy_grpc", |t| t.field("cluster_name", &service.cluster)));
+            pb::rate_limit::RateLimitServiceConfig {
+                grpc_service: Some(grpc_service(&service.cluster, None)),
+                transport_api_version: t.own("transport_api_version", super::base::V3),
+            }
+        })),
+        ..Default::default()
+    }
+}
+
+fn health_check(path: &Str, cx: &Context<'_>) -> filter::health_check::v3::HealthCheck {
+    let on_path = HeaderMatch {
+        name: Str::new_static(":path"),
+        value: StringMatch::Exact(path.clone()),
+        invert: false,
+        ignore_case: false,
+        missing_as_empty: false,
+    };
+    let headers: Vec<_> = vec![header_matcher(&on_path, cx)];
+    filter::health_check::v3::HealthCheck { pass_through_mode: Some(false), headers, ..Default::default() }
+}

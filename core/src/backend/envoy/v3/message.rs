@@ -1,0 +1,141 @@
+//! Whole documents as messages.
+//!
+//! Put together from the same functions as the text in `document`; for who looks into them.
+
+use super::hcm::{connection_manager, rds};
+use super::listener::{HTTP_FILTER, filter, filter_chain, listener, tcp_filter};
+use super::route::{route, route_configuration, virtual_host};
+use super::{Context, Options, bootstrap as start, cluster, endpoint, pb, secret};
+use crate::backend::envoy::Document;
+use crate::backend::output_map::Trace;
+use crate::ir::{ClusterDiscovery, Endpoint, HttpConnectionManager, Ir, Listener, NetworkFilter, RouteConfiguration};
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use pb::hcm::http_connection_manager::RouteSpecifier;
+
+/// The whole bootstrap.
+#[must_use]
+pub fn bootstrap(ir: &Ir, options: &Options<'_>) -> pb::bootstrap::Bootstrap {
+    let cx = &Context::new(ir, &Options { document: Document::Bootstrap, ..*options });
+    let t = &mut Trace::off();
+    let mut clusters: Vec<_> = ir.clusters.iter().map(|of| cluster::cluster(of, cx, t)).collect();
+    clusters.extend(start::own_clusters(ir).into_iter().map(|of| cluster::cluster(of, cx, t)));
+    clusters.extend(start::server_cluster(ir, cx, t));
+    let mut out = start::frame(ir, cx, t);
+    out.static_resources = Some(pb::bootstrap::bootstrap::StaticResources {
+        listeners: ir.listeners.iter().map(|of| whole_listener(of, cx, t)).collect(),
+        clusters,
+        secrets: Vec::new(),
+    });
+    out
+}
+
+/// What a management server serves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resources {
+    /// LDS. Routes are asked for over RDS.
+    pub listeners: Vec<pb::listener::Listener>,
+    /// RDS.
+    pub routes: Vec<pb::route::RouteConfiguration>,
+    /// CDS.
+    pub clusters: Vec<pb::cluster::Cluster>,
+    /// EDS.
+    pub endpoints: Vec<pb::endpoint::ClusterLoadAssignment>,
+    /// SDS. Without [`Options::secrets`] they name the data that they would hold.
+    pub secrets: Vec<pb::tls::Secret>,
+    /// RTDS.
+    pub runtimes: Vec<pb::runtime::Runtime>,
+}
+
+/// What a management server serves.
+#[must_use]
+pub fn resources(ir: &Ir, options: &Options<'_>) -> Resources {
+    let cx = &Context::new(ir, &Options { document: Document::Resources, ..*options });
+    let t = &mut Trace::off();
+    Resources {
+        listeners: served_listeners(ir).map(|of| whole_listener(of, cx, t)).collect(),
+        routes: route_tables(ir).into_iter().map(|of| whole_table(of, cx, t)).collect(),
+        clusters: ir.clusters.iter().map(|of| cluster::cluster(of, cx, t)).collect(),
+        endpoints: assignments(ir).into_iter().map(|(name, of)| endpoint::load_assignment(name, of, t)).collect(),
+        secrets: secret::all(ir).values().map(|(held, _)| held.secret(options.secrets)).collect(),
+        runtimes: ir.runtimes.iter().map(|layer| start::runtime(layer, t)).collect(),
+    }
+}
+
+/// Listeners that xDS serves.
+pub(super) fn served_listeners(ir: &Ir) -> impl Iterator<Item = &Listener> {
+    ir.listeners.iter().map(|listener| &**listener).filter(|listener| !listener.in_bootstrap)
+}
+
+/// Whether routes of this table are asked for by its name. One without a name cannot be.
+pub(super) fn by_name(table: &RouteConfiguration, cx: &Context<'_>) -> bool {
+    cx.rds && !table.name.is_empty()
+}
+
+/// Tables of routes that RDS serves, one of a name.
+pub(super) fn route_tables(ir: &Ir) -> Vec<&RouteConfiguration> {
+    let mut names: BTreeSet<&Str> = BTreeSet::new();
+    let managers = served_listeners(ir).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let tables = managers.filter_map(|filter| match filter {
+        NetworkFilter::Http(manager) => Some(&manager.routes),
+        NetworkFilter::Tcp(_) => None,
+    });
+    tables.filter(|table| !table.name.is_empty() && names.insert(&table.name)).collect()
+}
+
+/// Endpoints that EDS serves, by the name under which they are asked for, one of a name.
+pub(super) fn assignments(ir: &Ir) -> Vec<(&Str, &[Sourced<Endpoint>])> {
+    let mut names: BTreeSet<&Str> = BTreeSet::new();
+    let of_clusters = ir.clusters.iter().filter_map(|cluster| match &cluster.discovery {
+        ClusterDiscovery::Eds { service_name, endpoints } => Some((service_name, &endpoints[..])),
+        ClusterDiscovery::Dns { .. } | ClusterDiscovery::Static { .. } => None,
+    });
+    of_clusters.filter(|(name, _)| names.insert(name)).collect()
+}
+
+fn whole_listener(of: &Listener, cx: &Context<'_>, t: &mut Trace) -> pb::listener::Listener {
+    let mut out = listener(of, t);
+    out.filter_chains = of
+        .chains
+        .iter()
+        .map(|chain| {
+            let mut out = filter_chain(chain, of.address.protocol, cx, t);
+            out.filters = chain.filters.iter().map(|filter| network_filter(filter, cx, t)).collect();
+            out
+        })
+        .collect();
+    out
+}
+
+fn network_filter(of: &NetworkFilter, cx: &Context<'_>, t: &mut Trace) -> pb::listener::Filter {
+    match of {
+        NetworkFilter::Http(manager) => filter(HTTP_FILTER, pb::Any::pack(whole_manager(manager, cx, t))),
+        NetworkFilter::Tcp(proxy) => tcp_filter(proxy, cx, t),
+    }
+}
+
+fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, t: &mut Trace) -> pb::hcm::HttpConnectionManager {
+    let mut out = connection_manager(manager, cx, t);
+    out.route_specifier = Some(if by_name(&manager.routes, cx) {
+        rds(&manager.routes.name)
+    } else {
+        RouteSpecifier::RouteConfig(whole_table(&manager.routes, cx, t))
+    });
+    out
+}
+
+fn whole_table(table: &RouteConfiguration, cx: &Context<'_>, t: &mut Trace) -> pb::route::RouteConfiguration {
+    let mut out = route_configuration(table, cx, t);
+    out.virtual_hosts = table
+        .virtual_hosts
+        .iter()
+        .map(|host| {
+            let mut out = virtual_host(host, cx, t);
+            out.routes = host.routes.iter().map(|of| route(of, cx, t)).collect();
+            out
+        })
+        .collect();
+    out
+}

@@ -1,0 +1,78 @@
+//! Envoy's v3 API.
+//!
+//! One file for each resource, of pure functions from `ir` to messages; each tells a [`Trace`](crate::backend::output_map::Trace)
+//! where its fields come from. On top of them the documents, put together twice: as messages ([`bootstrap`], [`resources`]), for
+//! who wants to look into them, and as text ([`emit`]), which is made piece by piece so that nothing is made twice. Both are the
+//! same document, but for the order of members.
+//!
+//! Not here: deciding. What Envoy cannot say is left out, and the lowering has told of it.
+
+pub mod pb;
+
+mod base;
+mod access_log;
+mod route_match;
+mod route_action;
+mod route;
+mod http_filter;
+mod tracing;
+mod hcm;
+mod secret;
+mod tls;
+mod listener;
+mod endpoint;
+mod health_check;
+mod cluster;
+mod bootstrap;
+mod message;
+mod memory;
+mod compose;
+mod document;
+
+pub use document::{Violation, emit, output_map, violations};
+pub use memory::Emitted;
+pub use message::{Resources, bootstrap, resources};
+
+use super::{Document, Lookup, Options};
+use crate::ir::{Ir, Spelling, Tracer};
+use crate::resource::Sourced;
+use crate::text::Str;
+
+/// Name of the CORS filter, under which routes configure it.
+const CORS_FILTER: &str = "envoy.filters.http.cors";
+
+/// What emitting needs to know beyond the thing that is emitted.
+struct Context<'a> {
+    spelling: Spelling,
+    /// Where connection managers say it themselves.
+    tracer: Option<&'a Sourced<Tracer>>,
+    /// Key material that is to stand inline.
+    secrets: Option<Lookup<'a>>,
+    /// There is no management server to ask for endpoints.
+    stands_alone: bool,
+    /// Whom clusters of a bootstrap ask for certificates, on a stream of their own: they are there before the stream that
+    /// serves everything, and Envoy crashes where they ask on that one.
+    server: Option<&'a Str>,
+    /// Tables of routes are asked for by name.
+    rds: bool,
+}
+
+impl<'a> Context<'a> {
+    fn new(ir: &'a Ir, options: &Options<'a>) -> Self {
+        let in_bootstrap = options.document == Document::Bootstrap;
+        let secrets = options.secrets.filter(|_| in_bootstrap);
+        Self {
+            spelling: ir.spelling,
+            tracer: ir.bootstrap.tracer.as_ref(),
+            secrets,
+            stands_alone: secrets.is_some(),
+            server: ir.bootstrap.xds_cluster.as_ref().filter(|_| in_bootstrap).map(|server| &server.name),
+            rds: !in_bootstrap,
+        }
+    }
+
+    /// Whether what this resource holds is to stand inline.
+    fn gives(&self, held: &secret::Held<'_>) -> bool {
+        self.secrets.is_some_and(|secrets| held.references().all(|reference| secrets(reference).is_some()))
+    }
+}

@@ -1,0 +1,244 @@
+//! What happens to a request: `RouteAction` with all that belongs to it, `RedirectAction`.
+
+use super::base::{duration, headers_to_add, headers_to_remove, regex, runtime_percent, string_matcher, text};
+use super::pb;
+use super::Context;
+use crate::backend::output_map::Trace;
+use crate::ir::{
+    Cors, Forward, HashPolicy, HostRewrite, MirrorPolicy, PathRewrite, Priority, RateLimitAction, RateLimitDescriptor, Redirect,
+    RedirectCode, RedirectPath, RegexRewrite, RetryPolicy, UpstreamClusters, WeightedCluster,
+};
+use crate::resource::Sourced;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use pb::route::rate_limit::action::{self as limit, ActionSpecifier};
+use pb::route::redirect_action::{PathRewriteSpecifier, RedirectResponseCode, SchemeRewriteSpecifier};
+use pb::route::route_action::{ClusterSpecifier, HostRewriteSpecifier, RequestMirrorPolicy, UpgradeConfig, hash_policy as hash};
+
+pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb::route::RouteAction {
+    let mut action = pb::route::RouteAction {
+        cluster_specifier: Some(clusters(&forward.clusters, cx, t)),
+        timeout: t.optional("timeout", &forward.timeout).map(duration),
+        idle_timeout: t.optional("idle_timeout", &forward.idle_timeout).map(duration),
+        priority: forward.priority.as_ref().map(|of| priority(of, t)).unwrap_or_default(),
+        host_rewrite_specifier: forward.host_rewrite.as_ref().map(|rewrite| host_rewrite(rewrite, t)),
+        hash_policy: t.sourced_list("hash_policy", &forward.hash_policies, |policy, _| hash_policy(policy)),
+        retry_policy: t.within("retry_policy", &forward.retry, retry_policy).map(Box::new),
+        request_mirror_policies: t.sourced_list("request_mirror_policies", &forward.mirrors, mirror),
+        rate_limits: t.sourced_list("rate_limits", &forward.rate_limits, rate_limit),
+        upgrade_configs: t.sourced_list("upgrade_configs", &forward.upgrades, |protocol, _| UpgradeConfig {
+            upgrade_type: text(protocol),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    if cx.spelling.cors_on_route {
+        action.cors = t.within("cors", &forward.cors, |cors, t| cors_policy(cors, cx, t)).map(|cors| Box::new(cors.for_route()));
+    }
+    match forward.path_rewrite.as_ref().map(|rewrite| &rewrite.value) {
+        Some(PathRewrite::Prefix(prefix)) => action.prefix_rewrite = text(prefix),
+        Some(PathRewrite::Regex(rewrite)) => action.regex_rewrite = Some(regex_rewrite(rewrite, cx)),
+        None => {}
+    }
+    if let Some(rewrite) = &forward.path_rewrite {
+        t.field(if action.regex_rewrite.is_some() { "regex_rewrite" } else { "prefix_rewrite" }, rewrite);
+    }
+    action
+}
+
+fn clusters(clusters: &UpstreamClusters, cx: &Context<'_>, t: &mut Trace) -> ClusterSpecifier {
+    match clusters {
+        UpstreamClusters::One(cluster) => ClusterSpecifier::Cluster(text(t.field("cluster", cluster))),
+        UpstreamClusters::Weighted(clusters) => ClusterSpecifier::WeightedClusters(t.at("weighted_clusters", |t| {
+            pb::route::WeightedCluster { clusters: t.list("clusters", clusters, |cluster, t| weighted(cluster, cx, t)), ..Default::default() }
+        })),
+    }
+}
+
+fn weighted(cluster: &WeightedCluster, cx: &Context<'_>, t: &mut Trace) -> pb::route::weighted_cluster::ClusterWeight {
+    pb::route::weighted_cluster::ClusterWeight {
+        name: text(t.field("name", &cluster.name)),
+        weight: Some(*t.field("weight", &cluster.weight)),
+        request_headers_to_add: headers_to_add("request_headers_to_add", &cluster.request_headers, cx, t),
+        request_headers_to_remove: headers_to_remove("request_headers_to_remove", &cluster.request_headers, t),
+        response_headers_to_add: headers_to_add("response_headers_to_add", &cluster.response_headers, cx, t),
+        response_headers_to_remove: headers_to_remove("response_headers_to_remove", &cluster.response_headers, t),
+        ..Default::default()
+    }
+}
+
+/// Envoy's default is not written, and so has no place.
+pub(super) fn priority(priority: &Sourced<Priority>, t: &mut Trace) -> i32 {
+    match priority.value {
+        Priority::Default => pb::base::RoutingPriority::Default as i32,
+        Priority::High => {
+            t.field("priority", priority);
+            pb::base::RoutingPriority::High as i32
+        }
+    }
+}
+
+fn regex_rewrite(rewrite: &RegexRewrite, cx: &Context<'_>) -> pb::matcher::RegexMatchAndSubstitute {
+    pb::matcher::RegexMatchAndSubstitute { pattern: Some(regex(&rewrite.pattern, cx)), substitution: text(&rewrite.substitution) }
+}
+
+fn host_rewrite(rewrite: &Sourced<HostRewrite>, t: &mut Trace) -> HostRewriteSpecifier {
+    let (name, specifier) = match &rewrite.value {
+        HostRewrite::Literal(host) => ("host_rewrite_literal", HostRewriteSpecifier::HostRewriteLiteral(text(host))),
+        HostRewrite::Header(header) => ("host_rewrite_header", HostRewriteSpecifier::HostRewriteHeader(text(header))),
+        HostRewrite::Auto(auto) | HostRewrite::LiteralAndAuto(_, auto) => {
+            ("auto_host_rewrite", HostRewriteSpecifier::AutoHostRewrite(*auto))
+        }
+    };
+    t.field(name, rewrite);
+    specifier
+}
+
+fn hash_policy(policy: &HashPolicy) -> pb::route::route_action::HashPolicy {
+    use hash::PolicySpecifier;
+    let specifier = match policy {
+        HashPolicy::Cookie { name, path, ttl } => PolicySpecifier::Cookie(hash::Cookie {
+            name: text(name),
+            path: path.as_ref().map(text).unwrap_or_default(),
+            ttl: ttl.as_ref().map(duration),
+            ..Default::default()
+        }),
+        HashPolicy::Header(header) => PolicySpecifier::Header(hash::Header { header_name: text(header), ..Default::default() }),
+        HashPolicy::SourceIp(source_ip) => PolicySpecifier::ConnectionProperties(hash::ConnectionProperties { source_ip: *source_ip }),
+        HashPolicy::Query(name) => PolicySpecifier::QueryParameter(hash::QueryParameter { name: text(name) }),
+    };
+    pb::route::route_action::HashPolicy { policy_specifier: Some(specifier), ..Default::default() }
+}
+
+fn retry_policy(retry: &RetryPolicy, t: &mut Trace) -> pb::route::RetryPolicy {
+    pb::route::RetryPolicy {
+        retry_on: text(t.implicit("retry_on", &retry.retry_on)),
+        num_retries: t.optional("num_retries", &retry.num_retries).copied(),
+        per_try_timeout: t.optional("per_try_timeout", &retry.per_try_timeout).map(duration),
+        ..Default::default()
+    }
+}
+
+fn mirror(mirror: &MirrorPolicy, t: &mut Trace) -> RequestMirrorPolicy {
+    t.at("runtime_fraction", |t| t.here(mirror.percent.origin));
+    RequestMirrorPolicy {
+        cluster: text(t.field("cluster", &mirror.cluster)),
+        runtime_fraction: Some(runtime_percent(mirror.percent.value, None)),
+        ..Default::default()
+    }
+}
+
+fn rate_limit(descriptor: &RateLimitDescriptor, t: &mut Trace) -> pb::route::RateLimit {
+    pb::route::RateLimit {
+        stage: Some(descriptor.stage),
+        actions: t.sourced_list("actions", &descriptor.actions, |action, _| pb::route::rate_limit::Action {
+            action_specifier: Some(rate_limit_action(action)),
+        }),
+        ..Default::default()
+    }
+}
+
+fn rate_limit_action(action: &RateLimitAction) -> ActionSpecifier {
+    match action {
+        RateLimitAction::SourceCluster => ActionSpecifier::SourceCluster(limit::SourceCluster {}),
+        RateLimitAction::DestinationCluster => ActionSpecifier::DestinationCluster(limit::DestinationCluster {}),
+        RateLimitAction::RemoteAddress => ActionSpecifier::RemoteAddress(limit::RemoteAddress {}),
+        RateLimitAction::GenericKey { key, value } => ActionSpecifier::GenericKey(limit::GenericKey {
+            descriptor_key: text(key),
+            descriptor_value: text(value),
+            ..Default::default()
+        }),
+        RateLimitAction::RequestHeader { key, header } => ActionSpecifier::RequestHeaders(limit::RequestHeaders {
+            descriptor_key: text(key),
+            header_name: text(header),
+            ..Default::default()
+        }),
+    }
+}
+
+/// CORS, which Envoy has as two messages of the same fields: one of the route, one of the filter.
+pub(super) struct CorsPolicy {
+    origins: Vec<pb::matcher::StringMatcher>,
+    methods: String,
+    headers: String,
+    expose: String,
+    max_age: String,
+    credentials: Option<bool>,
+    enabled: Option<pb::base::RuntimeFractionalPercent>,
+}
+
+pub(super) fn cors_policy(cors: &Cors, cx: &Context<'_>, t: &mut Trace) -> CorsPolicy {
+    let mut optional = |name: &str, value: &Option<Sourced<crate::text::Str>>| t.optional(name, value).map(text).unwrap_or_default();
+    CorsPolicy {
+        methods: optional("allow_methods", &cors.allow_methods),
+        headers: optional("allow_headers", &cors.allow_headers),
+        expose: optional("expose_headers", &cors.expose_headers),
+        max_age: optional("max_age", &cors.max_age),
+        origins: t
+            .sourced_list("allow_origin_string_match", &cors.allow_origins, |origin, _| string_matcher(origin, false, cx).unwrap_or_default()),
+        credentials: t.optional("allow_credentials", &cors.allow_credentials).copied(),
+        enabled: cors.runtime_key.as_ref().map(|key| t.own("filter_enabled", runtime_percent(100, Some(key)))),
+    }
+}
+
+impl CorsPolicy {
+    fn for_route(self) -> pb::route::CorsPolicy {
+        pb::route::CorsPolicy {
+            allow_origin_string_match: self.origins,
+            allow_methods: self.methods,
+            allow_headers: self.headers,
+            expose_headers: self.expose,
+            max_age: self.max_age,
+            allow_credentials: self.credentials,
+            enabled_specifier: self.enabled.map(pb::route::cors_policy::EnabledSpecifier::FilterEnabled),
+            ..Default::default()
+        }
+    }
+
+    pub(super) fn for_filter(self) -> pb::http_filter::cors::v3::CorsPolicy {
+        pb::http_filter::cors::v3::CorsPolicy {
+            allow_origin_string_match: self.origins,
+            allow_methods: self.methods,
+            allow_headers: self.headers,
+            expose_headers: self.expose,
+            max_age: self.max_age,
+            allow_credentials: self.credentials,
+            filter_enabled: self.enabled,
+            ..Default::default()
+        }
+    }
+}
+
+pub(super) fn redirect(redirect: &Redirect, cx: &Context<'_>, t: &mut Trace) -> pb::route::RedirectAction {
+    pb::route::RedirectAction {
+        scheme_rewrite_specifier: t.optional("https_redirect", &redirect.https).map(|https| SchemeRewriteSpecifier::HttpsRedirect(*https)),
+        host_redirect: t.optional("host_redirect", &redirect.host).map(text).unwrap_or_default(),
+        path_rewrite_specifier: redirect.path.as_ref().map(|path| redirect_path(path, cx, t)),
+        response_code: redirect.code.as_ref().map(|code| redirect_code(code, t) as i32).unwrap_or_default(),
+        ..Default::default()
+    }
+}
+
+fn redirect_path(path: &Sourced<RedirectPath>, cx: &Context<'_>, t: &mut Trace) -> PathRewriteSpecifier {
+    let (name, specifier) = match &path.value {
+        RedirectPath::Full(path) => ("path_redirect", PathRewriteSpecifier::PathRedirect(text(path))),
+        RedirectPath::Prefix(prefix) => ("prefix_rewrite", PathRewriteSpecifier::PrefixRewrite(text(prefix))),
+        RedirectPath::Regex(rewrite) => ("regex_rewrite", PathRewriteSpecifier::RegexRewrite(regex_rewrite(rewrite, cx))),
+    };
+    t.field(name, path);
+    specifier
+}
+
+fn redirect_code(code: &Sourced<RedirectCode>, t: &mut Trace) -> RedirectResponseCode {
+    if code.value != RedirectCode::MovedPermanently {
+        t.field("response_code", code);
+    }
+    match code.value {
+        RedirectCode::MovedPermanently => RedirectResponseCode::MovedPermanently,
+        RedirectCode::Found => RedirectResponseCode::Found,
+        RedirectCode::SeeOther => RedirectResponseCode::SeeOther,
+        RedirectCode::TemporaryRedirect => RedirectResponseCode::TemporaryRedirect,
+        RedirectCode::PermanentRedirect => RedirectResponseCode::PermanentRedirect,
+    }
+}

@@ -1,0 +1,135 @@
+//! Certificates by name: what an SDS resource is called, and which resources there are.
+//!
+//! A certificate with its key from one Secret is `NAMESPACE/NAME`. All else says which data it is made of:
+//! `NAMESPACE/NAME/KEY`, and behind `/crl/` the revoked certificates that go with an authority. Key material appears only
+//! where a host hands it over; else a text that names it stands in its place.
+
+use super::base::{data, inline};
+use super::{Context, Lookup, pb};
+use crate::ir::{Certificate, CertificateSource, Ir, SecretPart, SecretReference, ValidationContext};
+use crate::resource::{Origin, Sourced};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What one SDS resource holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Held<'a> {
+    Certificate { chain: Option<&'a SecretReference>, key: Option<&'a SecretReference> },
+    Validation { authority: &'a SecretReference, crl: Option<&'a SecretReference> },
+}
+
+fn in_secret(source: Option<&Sourced<CertificateSource>>) -> Option<&SecretReference> {
+    match source.map(|source| &source.value) {
+        Some(CertificateSource::Secret(reference)) => Some(reference),
+        Some(CertificateSource::File(_)) | None => None,
+    }
+}
+
+impl<'a> Held<'a> {
+    /// `None` where it is not from a Secret.
+    pub(super) fn certificate(certificate: &'a Certificate) -> Option<Self> {
+        let (chain, key) = (in_secret(certificate.chain.as_ref()), in_secret(certificate.key.as_ref()));
+        (chain.is_some() || key.is_some()).then_some(Held::Certificate { chain, key })
+    }
+
+    /// `None` where no authority is from a Secret.
+    pub(super) fn validation(context: &'a ValidationContext) -> Option<Self> {
+        let authority = in_secret(context.trusted_ca.as_ref())?;
+        Some(Held::Validation { authority, crl: in_secret(context.crl.as_ref()) })
+    }
+
+    /// What it is made of.
+    pub(super) fn references(&self) -> impl Iterator<Item = &'a SecretReference> {
+        match *self {
+            Held::Certificate { chain, key } => chain.into_iter().chain(key),
+            Held::Validation { authority, crl } => Some(authority).into_iter().chain(crl),
+        }
+    }
+
+    /// The name of the resource.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Held::Certificate { chain: Some(chain), key } => {
+                let whole = chain.part == SecretPart::Certificate
+                    && key.is_none_or(|key| key.part == SecretPart::PrivateKey && key.namespace == chain.namespace && key.name == chain.name);
+                match key {
+                    _ if whole => format!("{}/{}", chain.namespace, chain.name),
+                    Some(key) => format!("{}/key/{}", full_name(chain), full_name(key)),
+                    None => full_name(chain),
+                }
+            }
+            Held::Certificate { chain: None, key } => key.map(full_name).unwrap_or_default(),
+            Held::Validation { authority, crl: None } => full_name(authority),
+            Held::Validation { authority, crl: Some(crl) } => format!("{}/crl/{}", full_name(authority), full_name(crl)),
+        }
+    }
+
+    /// The resource.
+    pub(super) fn secret(&self, secrets: Option<Lookup<'_>>) -> pb::tls::Secret {
+        use pb::tls::secret::Type;
+        let content = |reference: &SecretReference| source(reference, secrets);
+        let held = match self {
+            Held::Certificate { chain, key } => Type::TlsCertificate(pb::tls::TlsCertificate {
+                certificate_chain: chain.map(content),
+                private_key: key.map(content),
+                ..Default::default()
+            }),
+            Held::Validation { authority, crl } => Type::ValidationContext(pb::tls::CertificateValidationContext {
+                trusted_ca: Some(content(authority)),
+                crl: crl.map(content),
+                ..Default::default()
+            }),
+        };
+        pb::tls::Secret { name: self.name(), r#type: Some(held) }
+    }
+}
+
+fn key(part: &SecretPart) -> &str {
+    match part {
+        SecretPart::Certificate => "tls.crt",
+        SecretPart::PrivateKey => "tls.key",
+        SecretPart::Key(key) => key,
+    }
+}
+
+fn full_name(reference: &SecretReference) -> String {
+    format!("{}/{}/{}", reference.namespace, reference.name, key(&reference.part))
+}
+
+/// `secret:NAMESPACE/NAME/KEY`, which stands where the content is not told.
+pub(super) fn placeholder(reference: &SecretReference) -> String {
+    format!("secret:{}", full_name(reference))
+}
+
+fn source(reference: &SecretReference, secrets: Option<Lookup<'_>>) -> pb::base::DataSource {
+    match secrets.and_then(|secrets| secrets(reference)) {
+        Some(content) => data(content),
+        None => inline(&placeholder(reference)),
+    }
+}
+
+/// All resources that listeners and clusters ask for, by name, with the origins of those that ask.
+pub(super) fn all(ir: &Ir) -> BTreeMap<String, (Held<'_>, Vec<Origin>)> {
+    let mut all: BTreeMap<String, (Held<'_>, Vec<Origin>)> = BTreeMap::new();
+    let mut found: Vec<(Held<'_>, Option<Origin>)> = Vec::new();
+    for tls in ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref()) {
+        found.extend(tls.certificates.iter().filter_map(|of| Some((Held::certificate(of)?, of.origin))));
+        found.extend(tls.validation.iter().filter_map(|of| Some((Held::validation(of)?, of.origin))));
+    }
+    for tls in ir.clusters.iter().chain(&ir.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref()) {
+        found.extend(tls.certificates.iter().filter_map(|of| Some((Held::certificate(of)?, of.origin))));
+        found.extend(tls.validation.iter().filter_map(|of| Some((Held::validation(of)?, of.origin))));
+    }
+    for (held, origin) in found {
+        let (_, origins) = all.entry(held.name()).or_insert((held, Vec::new()));
+        origins.extend(origin.filter(|origin| !origins.contains(origin)));
+    }
+    all
+}
+
+/// Whether the host gives all that listeners and clusters ask for.
+pub(super) fn all_given(ir: &Ir, cx: &Context<'_>) -> bool {
+    all(ir).values().all(|(held, _)| cx.gives(held))
+}

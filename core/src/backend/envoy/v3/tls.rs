@@ -1,0 +1,176 @@
+//! TLS: `DownstreamTlsContext` and `UpstreamTlsContext`, and the transport sockets that carry them.
+//!
+//! Certificates are asked for over SDS; see `secret` for their names. Where the host hands over the data of all Secrets, they
+//! stand inline instead.
+
+use super::base::{ads, data, file, own_stream, text, texts};
+use super::secret::{Held, placeholder};
+use super::{Context, pb};
+use crate::backend::output_map::Trace;
+use crate::ir::{
+    Certificate, CertificateSource, DownstreamTls, SocketProtocol, TlsParameters, TlsVersion, UpstreamTls, ValidationContext,
+};
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use pb::Any;
+use pb::tls::common_tls_context::{CombinedCertificateValidationContext, ValidationContextType};
+
+const TLS_SOCKET: &str = "envoy.transport_sockets.tls";
+const QUIC_SOCKET: &str = "envoy.transport_sockets.quic";
+
+pub(super) fn downstream_socket(
+    tls: &DownstreamTls,
+    protocol: SocketProtocol,
+    cx: &Context<'_>,
+    t: &mut Trace,
+) -> pb::base::TransportSocket {
+    t.at("typed_config", |t| match protocol {
+        SocketProtocol::Tcp => socket(TLS_SOCKET, Any::pack(downstream(tls, cx, t))),
+        SocketProtocol::Udp => {
+            let context = t.at("downstream_tls_context", |t| downstream(tls, cx, t));
+            socket(QUIC_SOCKET, Any::pack(pb::quic::QuicDownstreamTransport { downstream_tls_context: Some(context), ..Default::default() }))
+        }
+    })
+}
+
+pub(super) fn upstream_socket(tls: &UpstreamTls, cx: &Context<'_>, t: &mut Trace) -> pb::base::TransportSocket {
+    t.at("typed_config", |t| {
+        let context = pb::tls::UpstreamTlsContext {
+            common_tls_context: Some(t.at("common_tls_context", |t| {
+                common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, cx.server, cx, t)
+            })),
+            sni: t.optional("sni", &tls.sni).map(text).unwrap_or_default(),
+            ..Default::default()
+        };
+        socket(TLS_SOCKET, Any::pack(context))
+    })
+}
+
+fn socket(name: &str, config: Any) -> pb::base::TransportSocket {
+    pb::base::TransportSocket { name: name.to_owned(), config_type: Some(pb::base::transport_socket::ConfigType::TypedConfig(config)) }
+}
+
+fn downstream(tls: &DownstreamTls, cx: &Context<'_>, t: &mut Trace) -> pb::tls::DownstreamTlsContext {
+    pb::tls::DownstreamTlsContext {
+        common_tls_context: Some(t.at("common_tls_context", |t| {
+            common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, None, cx, t)
+        })),
+        require_client_certificate: t.optional("require_client_certificate", &tls.require_client_certificate).copied(),
+        ..Default::default()
+    }
+}
+
+fn common(
+    certificates: &[Sourced<Certificate>],
+    validation: Option<&Sourced<ValidationContext>>,
+    parameters: &TlsParameters,
+    alpn: &[Sourced<Str>],
+    server: Option<&Str>,
+    cx: &Context<'_>,
+    t: &mut Trace,
+) -> pb::tls::CommonTlsContext {
+    let (by_name, inline): (Vec<_>, Vec<_>) =
+        certificates.iter().partition(|certificate| Held::certificate(certificate).is_some_and(|held| !cx.gives(&held)));
+    pb::tls::CommonTlsContext {
+        tls_params: (!parameters.is_empty()).then(|| t.at("tls_params", |t| tls_parameters(parameters, t))),
+        tls_certificates: t.list("tls_certificates", inline, |certificate, t| {
+            t.here(certificate.origin);
+            tls_certificate(certificate, cx, t)
+        }),
+        tls_certificate_sds_secret_configs: t.list("tls_certificate_sds_secret_configs", by_name, |certificate, t| {
+            t.here(certificate.origin);
+            t.optional("name", &certificate.chain);
+            Held::certificate(certificate).map(|held| sds(&held, server)).unwrap_or_default()
+        }),
+        alpn_protocols: texts("alpn_protocols", alpn, t),
+        validation_context_type: validation.and_then(|of| validation_context(of, server, cx, t)),
+        ..Default::default()
+    }
+}
+
+fn sds(held: &Held<'_>, server: Option<&Str>) -> pb::tls::SdsSecretConfig {
+    pb::tls::SdsSecretConfig { name: held.name(), sds_config: Some(server.map_or_else(ads, own_stream)) }
+}
+
+fn tls_parameters(parameters: &TlsParameters, t: &mut Trace) -> pb::tls::TlsParameters {
+    pb::tls::TlsParameters {
+        tls_minimum_protocol_version: t.optional("tls_minimum_protocol_version", &parameters.minimum).map(|of| version(*of)).unwrap_or_default(),
+        tls_maximum_protocol_version: t.optional("tls_maximum_protocol_version", &parameters.maximum).map(|of| version(*of)).unwrap_or_default(),
+        cipher_suites: texts("cipher_suites", &parameters.cipher_suites, t),
+        ecdh_curves: texts("ecdh_curves", &parameters.ecdh_curves, t),
+        ..Default::default()
+    }
+}
+
+fn version(version: TlsVersion) -> i32 {
+    use pb::tls::tls_parameters::TlsProtocol;
+    (match version {
+        TlsVersion::V1_0 => TlsProtocol::TlSv10,
+        TlsVersion::V1_1 => TlsProtocol::TlSv11,
+        TlsVersion::V1_2 => TlsProtocol::TlSv12,
+        TlsVersion::V1_3 => TlsProtocol::TlSv13,
+    }) as i32
+}
+
+/// The content if the host gives it, a file that the proxy sees, else a text that names what belongs there.
+fn source(source: &CertificateSource, cx: &Context<'_>) -> pb::base::DataSource {
+    match source {
+        CertificateSource::File(path) => file(path),
+        CertificateSource::Secret(reference) => match cx.secrets.and_then(|secrets| secrets(reference)) {
+            Some(content) => data(content),
+            None => file(&placeholder(reference)),
+        },
+    }
+}
+
+fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -> pb::tls::TlsCertificate {
+    pb::tls::TlsCertificate {
+        certificate_chain: t.optional("certificate_chain", &certificate.chain).map(|of| source(of, cx)),
+        private_key: t.optional("private_key", &certificate.key).map(|of| source(of, cx)),
+        ..Default::default()
+    }
+}
+
+/// Revoked certificates travel with their authority. Where they stand in Secrets, the resource that SDS serves has both, and
+/// overrides the default here, which only says that there is such a list.
+fn validation_context(
+    of: &Sourced<ValidationContext>,
+    server: Option<&Str>,
+    cx: &Context<'_>,
+    t: &mut Trace,
+) -> Option<ValidationContextType> {
+    let held = Held::validation(of).filter(|held| !cx.gives(held));
+    match held {
+        None => of.trusted_ca.as_ref().map(|_| {
+            ValidationContextType::ValidationContext(t.at("validation_context", |t| {
+                t.here(of.origin);
+                pb::tls::CertificateValidationContext {
+                    trusted_ca: t.optional("trusted_ca", &of.trusted_ca).map(|of| source(of, cx)),
+                    crl: t.optional("crl", &of.crl).map(|of| source(of, cx)),
+                    ..Default::default()
+                }
+            }))
+        }),
+        Some(held) if of.crl.is_none() => {
+            t.at("validation_context_sds_secret_config", |t| {
+                t.here(of.origin);
+                t.optional("name", &of.trusted_ca);
+            });
+            Some(ValidationContextType::ValidationContextSdsSecretConfig(sds(&held, server)))
+        }
+        Some(held) => Some(ValidationContextType::CombinedValidationContext(t.at("combined_validation_context", |t| {
+            t.here(of.origin);
+            t.at("validation_context_sds_secret_config", |t| t.optional("name", &of.trusted_ca));
+            CombinedCertificateValidationContext {
+                default_validation_context: Some(t.at("default_validation_context", |t| pb::tls::CertificateValidationContext {
+                    crl: t.optional("crl", &of.crl).map(|of| source(of, cx)),
+                    ..Default::default()
+                })),
+                validation_context_sds_secret_config: Some(sds(&held, server)),
+                ..Default::default()
+            }
+        }))),
+    }
+}

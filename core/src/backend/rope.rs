@@ -1,0 +1,168 @@
+//! A long text in pieces, of which many are shared.
+//!
+//! Here: the pieces, their order, their total length. Not here: what the text means; a rope never looks into a piece.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A text made of pieces. Pieces made once and used in many places, or in many versions of the text, are not copied.
+#[derive(Clone, Default)]
+pub struct Rope {
+    /// What was pushed as text, one after the other.
+    glue: String,
+    chunks: Vec<Chunk>,
+    len: usize,
+}
+
+#[derive(Clone)]
+enum Chunk {
+    /// The glue from the end of the last such chunk to here.
+    Glue { end: usize },
+    Shared(Arc<str>),
+}
+
+impl Rope {
+    /// An empty rope.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends text.
+    pub fn push_str(&mut self, text: &str) {
+        self.append(|glue| glue.push_str(text));
+    }
+
+    /// Appends what `write` appends to the string it is given; it must not remove what stands there.
+    pub fn append(&mut self, write: impl FnOnce(&mut String)) {
+        let before = self.glue.len();
+        write(&mut self.glue);
+        self.glue_changed(before);
+    }
+
+    /// Appends a shared piece.
+    pub fn push_shared(&mut self, text: Arc<str>) {
+        self.len += text.len();
+        self.chunks.push(Chunk::Shared(text));
+    }
+
+    fn glue_changed(&mut self, before: usize) {
+        let now = self.glue.len();
+        if now == before {
+            return;
+        }
+        self.len += now - before;
+        match self.chunks.last_mut() {
+            Some(Chunk::Glue { end }) => *end = now,
+            _ => self.chunks.push(Chunk::Glue { end: now }),
+        }
+    }
+
+    /// Bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The pieces in order; none is empty.
+    pub fn pieces(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.chunks
+            .iter()
+            .map(move |chunk| match chunk {
+                Chunk::Glue { end } => {
+                    let piece = self.glue.get(start..*end).unwrap_or_default();
+                    start = *end;
+                    piece
+                }
+                Chunk::Shared(text) => text,
+            })
+            .filter(|piece| !piece.is_empty())
+    }
+
+    /// The whole text in one string.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::with_capacity(self.len);
+        self.pieces().for_each(|piece| out.push_str(piece));
+        out
+    }
+}
+
+impl fmt::Display for Rope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pieces().try_for_each(|piece| f.write_str(piece))
+    }
+}
+
+impl fmt::Debug for Rope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rope({} bytes in {} pieces)", self.len, self.chunks.len())
+    }
+}
+
+/// Equal where the texts are, however they are cut.
+impl PartialEq for Rope {
+    fn eq(&self, other: &Self) -> bool {
+        if self.len != other.len {
+            return false;
+        }
+        let (mut left, mut right) = (self.pieces(), other.pieces());
+        let (mut a, mut b): (&[u8], &[u8]) = (&[], &[]);
+        loop {
+            if a.is_empty() {
+                a = left.next().unwrap_or_default().as_bytes();
+            }
+            if b.is_empty() {
+                b = right.next().unwrap_or_default().as_bytes();
+            }
+            let common = a.len().min(b.len());
+            if common == 0 {
+                return a.len() == b.len();
+            }
+            let ((now, later), (now_b, later_b)) = (a.split_at(common), b.split_at(common));
+            if now != now_b {
+                return false;
+            }
+            (a, b) = (later, later_b);
+        }
+    }
+}
+
+impl Eq for Rope {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_keep_their_order_however_they_are_cut() {
+        let shared: Arc<str> = "shared".into();
+        let mut rope = Rope::new();
+        rope.push_str("a");
+        rope.push_str("b");
+        rope.push_shared(shared.clone());
+        rope.push_str("");
+        rope.push_shared(shared.clone());
+        rope.append(|glue| glue.push('c'));
+        assert_eq!(rope.pieces().collect::<Vec<_>>(), ["ab", "shared", "shared", "c"]);
+        assert_eq!(rope.text(), "absharedsharedc");
+        assert_eq!(rope.len(), rope.text().len());
+
+        let mut other = Rope::new();
+        other.push_str("abshareds");
+        other.push_str("haredc");
+        assert_eq!(rope, other);
+        other.push_str("d");
+        assert_ne!(rope, other);
+        assert_eq!(Rope::new(), Rope::new());
+    }
+}

@@ -1,0 +1,75 @@
+//! The whole, from text to the IR: one function, with a memory.
+//!
+//! A [`Compiler`] keeps what earlier compiles established; a compile from scratch is one with an empty memory, so the result
+//! is the same either way. A [`Compilation`] keeps the value of every stage, so that every view of it is a look and never a
+//! second computation.
+//!
+//! Nothing here decides what a gateway does.
+
+use crate::backend::envoy::v3::Emitted;
+use crate::config::{Config, Ledger};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{Dialect, ambassador};
+use crate::ir::Ir;
+use crate::resource::{DocumentCache, Inputs, Objects, read};
+use alloc::vec::Vec;
+
+/// How to compile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// The configuration language; found from the input when not given.
+    pub dialect: Option<Dialect>,
+    /// How Ambassador is deployed.
+    pub ambassador: ambassador::Options,
+}
+
+/// What a compile established, stage by stage.
+#[derive(Clone, Debug, Default)]
+pub struct Compilation {
+    /// What was compiled.
+    pub inputs: Inputs,
+    /// The configuration language.
+    pub dialect: Dialect,
+    /// The objects of the input.
+    pub objects: Objects,
+    /// The configuration as loaded.
+    pub config: Config,
+    /// What became of every object.
+    pub ledger: Ledger,
+    /// What the gateway does.
+    pub ir: Ir,
+    /// Everything found on the way, in the order of the stages.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Compiles, and remembers.
+#[derive(Default)]
+pub struct Compiler {
+    documents: DocumentCache,
+    ambassador: ambassador::fetch::Memory,
+    /// Envoy resources as JSON, for back ends.
+    pub emitted: Emitted,
+}
+
+impl Compiler {
+    /// A compiler without memories.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Compiles.
+    pub fn compile(&mut self, inputs: &Inputs, options: &Options) -> Compilation {
+        let (objects, mut diagnostics) = read::read(inputs, &ambassador::fetch::read_options(), &mut self.documents);
+        let dialect = options.dialect.unwrap_or_default();
+        let mut ledger = Ledger::new(&objects);
+        let (config, ir) = match dialect {
+            Dialect::Ambassador => ambassador::compile(&objects, &options.ambassador, &mut self.ambassador, &mut ledger, &mut diagnostics),
+        };
+        Compilation { inputs: inputs.clone(), dialect, objects, config, ledger, ir, diagnostics }
+    }
+}
+
+/// Compiles without a memory.
+pub fn compile(inputs: &Inputs, options: &Options) -> Compilation {
+    Compiler::new().compile(inputs, options)
+}

@@ -1,0 +1,96 @@
+//! From the model to the dialect-free IR: what Emissary's `V3Config` decides, without Envoy's messages.
+//!
+//! Values that the reference passes on and Envoy refuses are left out here, with an error at their place
+//! ([`Lowering::refuse`]), so that what comes out is always accepted.
+
+mod bootstrap;
+mod cluster;
+mod filter;
+mod http;
+mod listener;
+mod ready;
+mod route;
+mod tls;
+
+use super::model::{Identity, Model};
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::ir::{Ir, Spelling};
+use crate::resource::{Origin, Sourced};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// How Emissary 4 spells what Envoy lets one say in two ways.
+const SPELLING: Spelling = Spelling {
+    header_append: true,
+    cors_on_route: true,
+    header_match_fields: true,
+    http_options_on_cluster: true,
+    google_re2: true,
+    file_log_json_format: true,
+    lua_inline_code: true,
+    tcp_always_weighted: true,
+    ext_authz_headers_on_service: true,
+    tracer_in_bootstrap: true,
+    child_span_on_router: true,
+    compressor_content_type: true,
+    dns_ttl_on_cluster: true,
+};
+
+/// Lowers a finished model.
+pub fn lower(model: &Model<'_>, sink: &mut Vec<Diagnostic>) -> Ir {
+    let mut lowering = Lowering { model, sink };
+    let routes = lowering.routes();
+    let mut listeners = lowering.listeners(&routes);
+    listeners.push(Arc::new(lowering.ready_listener()));
+    let clusters = lowering.clusters();
+    let bootstrap = lowering.bootstrap(&clusters);
+    Ir { listeners, clusters, bootstrap, spelling: SPELLING, ..Ir::default() }
+}
+
+/// The model, and where complaints go.
+struct Lowering<'m, 'c> {
+    model: &'m Model<'c>,
+    sink: &'m mut Vec<Diagnostic>,
+}
+
+impl Lowering<'_, '_> {
+    fn error(&mut self, code: &'static crate::diagnostic::Code, message: impl Into<String>, on: &Identity, origin: Option<Origin>) {
+        let diagnostic = Diagnostic::new(code, message, Place::origin(origin.or(on.origin))).about(on.key());
+        if !self.sink.contains(&diagnostic) {
+            self.sink.push(diagnostic);
+        }
+    }
+
+    /// Something that the reference passes on and Envoy refuses.
+    fn refuse(&mut self, message: impl Into<String>, on: &Identity, origin: Option<Origin>) {
+        let help = "Envoy refuses the whole configuration because of it, and the controller keeps the last good one; Chancery leaves it out";
+        let diagnostic = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.or(on.origin))).about(on.key()).help(help);
+        if !self.sink.contains(&diagnostic) {
+            self.sink.push(diagnostic);
+        }
+    }
+
+    /// A number of milliseconds as a duration; a negative one is refused.
+    fn milliseconds(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Option<Sourced<Duration>> {
+        match super::duration::milliseconds(value.value) {
+            Some(duration) => Some(Sourced::new(duration, value.origin)),
+            None => {
+                self.refuse(alloc::format!("{field} must not be negative"), on, value.origin);
+                None
+            }
+        }
+    }
+
+    /// A number that Envoy holds in 32 bits without a sign; others are refused.
+    fn unsigned(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Option<Sourced<u32>> {
+        match u32::try_from(value.value) {
+            Ok(number) => Some(Sourced::new(number, value.origin)),
+            Err(_) => {
+                self.refuse(alloc::format!("{field} must be from 0 to 4294967295"), on, value.origin);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,496 @@
+//! Routes: one for each member of a group, in variants by how secure the request is.
+//!
+//! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3route.py`, `v3ratelimitaction.py`.
+
+use super::Lowering;
+use crate::dialect::ambassador::duration;
+use crate::dialect::ambassador::model::group::{Group, GroupKind, HttpGroup};
+use crate::dialect::ambassador::model::health_check::added_headers;
+use crate::dialect::ambassador::model::mapping::{KeyValue, LbHash};
+use crate::dialect::ambassador::model::{Filter, HttpMapping, Identity};
+use crate::dialect::ambassador::spec::{self, TextOrList};
+use crate::diagnostic::codes;
+use crate::ir::{
+    Cors, Forward, HashPolicy, HeaderMatch, HeaderMutations, HostRewrite, MirrorPolicy, PathMatch, PathRewrite, PerFilter, QueryMatch,
+    RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite, RetryPolicy, Route, RouteAction, RouteMatch,
+    RuntimeFraction, StringMatch, UpstreamClusters,
+};
+use crate::re2;
+use crate::resource::{Origin, Rule, Sourced};
+use crate::text::Str;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+
+/// The reference's routes in order, and which of them belong to which host.
+pub(super) struct Routes<'m> {
+    /// All of them.
+    pub all: Vec<Variants>,
+    /// For each host of the model, in its order: indexes into `all`.
+    pub by_host: Vec<Vec<usize>>,
+    hosts: Vec<&'m crate::dialect::ambassador::model::Host>,
+}
+
+impl<'m> Routes<'m> {
+    /// The routes of a host.
+    pub fn of(&self, host: &'m crate::dialect::ambassador::model::Host) -> impl Iterator<Item = &Variants> {
+        let at = self.hosts.iter().position(|known| core::ptr::eq(*known, host));
+        at.into_iter().flat_map(|at| self.by_host[at].iter().map(|route| &self.all[*route]))
+    }
+}
+
+/// A route in the variants that listeners ask for, made when first needed and shared from then on.
+pub(super) struct Variants {
+    route: Arc<Route>,
+    has_authentication: bool,
+    https: OnceCell<Arc<Route>>,
+    redirect: OnceCell<Arc<Route>>,
+    redirect_http: OnceCell<Arc<Route>>,
+    http: OnceCell<Arc<Route>>,
+    /// Whether it answers ACME challenges, which must never be redirected.
+    pub acme: bool,
+}
+
+/// Which requests a variant takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Matcher {
+    /// All.
+    Always,
+    /// Those with `x-forwarded-proto: https`.
+    XfpHttps,
+    /// Those without.
+    XfpHttp,
+}
+
+impl Variants {
+    /// The variant for a matcher, redirected to https or not.
+    pub fn get(&self, matcher: Matcher, redirect: bool) -> Arc<Route> {
+        match (matcher, redirect) {
+            (Matcher::Always, false) => self.route.clone(),
+            (Matcher::XfpHttps, _) => self.https.get_or_init(|| Arc::new(with_proto(&self.route, true))).clone(),
+            (Matcher::XfpHttp, false) => self.http.get_or_init(|| without_proto(&self.route)).clone(),
+            (Matcher::Always, true) => self.redirect.get_or_init(|| Arc::new(self.redirected(&self.route))).clone(),
+            (Matcher::XfpHttp, true) => {
+                let same = !self.route.matcher.headers.iter().any(is_proto);
+                if same {
+                    return self.get(Matcher::Always, true);
+                }
+                self.redirect_http.get_or_init(|| Arc::new(self.redirected(&without_proto(&self.route)))).clone()
+            }
+        }
+    }
+
+    fn redirected(&self, route: &Route) -> Route {
+        let mut route = route.clone();
+        let built_in = Sourced::built_in(true);
+        route.action = RouteAction::Redirect(Redirect { https: Some(built_in), ..Redirect::default() });
+        if self.has_authentication {
+            route.per_filter = vec![("envoy.filters.http.ext_authz".into(), Sourced::built_in(PerFilter::ExtAuthzDisabled))];
+        }
+        route
+    }
+}
+
+fn is_proto(header: &Sourced<HeaderMatch>) -> bool {
+    header.value.name.eq_ignore_ascii_case("x-forwarded-proto")
+}
+
+fn with_proto(route: &Route, add: bool) -> Route {
+    let mut route = route.clone();
+    route.matcher.headers.retain(|header| !is_proto(header));
+    if add {
+        let value = StringMatch::Exact("https".into());
+        let header = HeaderMatch { name: "x-forwarded-proto".into(), value, invert: false, ignore_case: false, missing_as_empty: false };
+        route.matcher.headers.push(Sourced::built_in(header));
+    }
+    route
+}
+
+fn without_proto(route: &Arc<Route>) -> Arc<Route> {
+    let others = route.matcher.headers.iter().filter(|header| !is_proto(header)).count();
+    if others == route.matcher.headers.len() || others == 0 {
+        // The reference leaves the list alone when nothing would remain of it.
+        return route.clone();
+    }
+    Arc::new(with_proto(route, false))
+}
+
+/// `None`: the route cannot be sent to Envoy, which has been said.
+type Kept<T> = Option<T>;
+
+impl<'m> Lowering<'m, '_> {
+    pub(super) fn routes(&mut self) -> Routes<'m> {
+        let model = self.model;
+        let hosts: Vec<_> = model.hosts.values().collect();
+        let has_authentication = model.filters.iter().any(|filter: &Filter| matches!(filter.kind, crate::dialect::ambassador::model::filter::FilterKind::Auth));
+        let mut routes = Routes { all: Vec::new(), by_host: vec![Vec::new(); hosts.len()], hosts };
+        let strict = model.options.strict_label_selectors();
+        for group in model.ordered_groups() {
+            let GroupKind::Http(http) = &group.kind else { continue };
+            let first = routes.all.len();
+            let mut add = |route: Kept<Route>| {
+                let Some(route) = route else { return };
+                let acme = matches!(&route.matcher.path.value, PathMatch::Prefix(prefix) if prefix == "/.well-known/acme-challenge/");
+                let empty = || OnceCell::new();
+                let (https, redirect, redirect_http, http) = (empty(), empty(), empty(), empty());
+                routes.all.push(Variants { route: Arc::new(route), has_authentication, https, redirect, redirect_http, http, acme });
+            };
+            if let Some(redirect) = http.redirect.as_ref().filter(|_| http.mappings.is_empty()) {
+                add(self.redirect_route(group, http, redirect));
+            }
+            for mapping in &http.mappings {
+                add(self.forward_route(group, http, mapping));
+            }
+            let last = routes.all.len();
+            for (host, list) in routes.hosts.iter().zip(&mut routes.by_host) {
+                if last > first && host.takes(http, strict) {
+                    list.extend(first..last);
+                }
+            }
+        }
+        routes
+    }
+
+    fn redirect_route(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping) -> Kept<Route> {
+        let on = &mapping.identity;
+        let spec = &mapping.spec;
+        let fraction = RuntimeFraction { percent: Sourced::built_in(100), runtime_key: None };
+        let matcher = self.matcher(http, mapping, fraction)?;
+        let path = match (&spec.path_redirect, &spec.prefix_redirect, &spec.regex_redirect) {
+            (Some(path), ..) if !path.value.is_empty() => Some(path.clone().map(RedirectPath::Full)),
+            (_, Some(prefix), _) if !prefix.value.is_empty() => Some(prefix.clone().map(RedirectPath::Prefix)),
+            (_, _, Some(regex)) => {
+                let pattern = regex.value.pattern.clone().unwrap_or_default();
+                let regex_value = self.regex(&Sourced::new(pattern.value, pattern.origin.or(regex.origin)), on)?;
+                let pattern = Regex { max_program_size: None, ..regex_value };
+                let substitution = regex.value.substitution.clone().unwrap_or_default().value;
+                Some(Sourced::new(RedirectPath::Regex(RegexRewrite { pattern, substitution }), regex.origin))
+            }
+            _ => None,
+        };
+        let code = spec.redirect_response_code.as_ref().filter(|code| code.value != 0).map(|code| {
+            let value = match code.value {
+                302 => RedirectCode::Found,
+                303 => RedirectCode::SeeOther,
+                307 => RedirectCode::TemporaryRedirect,
+                308 => RedirectCode::PermanentRedirect,
+                _ => RedirectCode::MovedPermanently,
+            };
+            Sourced::new(value, code.origin)
+        });
+        let redirect = Redirect { https: None, host: Some(mapping.service.clone()), path, code };
+        Some(Route {
+            matcher,
+            action: RouteAction::Redirect(redirect),
+            per_filter: vec![("envoy.filters.http.ext_authz".into(), Sourced::built_in(PerFilter::ExtAuthzDisabled))],
+            origins: on.origin.into_iter().chain(group.identity.origin.filter(|origin| Some(*origin) != on.origin)).collect(),
+            ..Route::default()
+        })
+    }
+
+    fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping) -> Kept<Route> {
+        let on = &mapping.identity;
+        let cluster = self.model.envoy_name(mapping.cluster.as_deref()?);
+        let fraction = RuntimeFraction { percent: mapping.share.clone(), runtime_key: Some(format!("routing.traffic_shift.{cluster}").into()) };
+        let matcher = self.matcher(http, mapping, fraction)?;
+        let shared = &http.shared;
+        let forward = self.forward(group, http, mapping, cluster)?;
+        Some(Route {
+            matcher,
+            action: RouteAction::Forward(forward),
+            request_headers: self.headers(&shared.add_request_headers, shared.remove_request_headers.as_ref(), on),
+            response_headers: self.headers(&shared.add_response_headers, shared.remove_response_headers.as_ref(), on),
+            per_filter: per_filter(mapping, shared.mentions_redirect),
+            origins: on.origin.into_iter().collect(),
+            ..Route::default()
+        })
+    }
+
+    fn matcher(&mut self, http: &HttpGroup, mapping: &HttpMapping, fraction: RuntimeFraction) -> Kept<RouteMatch> {
+        let on = &mapping.identity;
+        let spec = &mapping.spec;
+        let prefix = spec.prefix.clone().unwrap_or_default();
+        let is = |flag: &Option<Sourced<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
+        let path = if is(&spec.prefix_regex) {
+            let regex = self.regex(&prefix, on)?;
+            Sourced::new(PathMatch::Regex(regex), prefix.origin)
+        } else if is(&spec.prefix_exact) {
+            prefix.clone().map(PathMatch::Exact)
+        } else {
+            prefix.clone().map(PathMatch::Prefix)
+        };
+        let case_sensitive = spec.case_sensitive.clone().or_else(|| http.shared.case_sensitive.clone());
+        let mut headers = Vec::with_capacity(mapping.headers.len());
+        for header in &mapping.headers {
+            headers.extend(self.header_match(header, on)?);
+        }
+        let mut query = Vec::with_capacity(mapping.query.len());
+        for parameter in if http.redirect.is_some() { &[][..] } else { &http.shared.query[..] } {
+            let value = match &parameter.value.value {
+                None => StringMatch::Present,
+                Some(value) if parameter.value.regex => StringMatch::Regex(self.regex(&Sourced::new(value.clone(), parameter.origin), on)?),
+                Some(value) => StringMatch::Exact(value.clone()),
+            };
+            query.push(Sourced::new(QueryMatch { name: parameter.value.name.clone(), value, ignore_case: false }, parameter.origin));
+        }
+        let case_sensitive = Some(case_sensitive.unwrap_or_else(|| Sourced::built_in(true)));
+        Some(RouteMatch { path, case_sensitive, headers, query, fraction: Some(fraction), grpc: false })
+    }
+
+    /// `Some(None)`: the matcher takes everything and is not sent.
+    fn header_match(&mut self, header: &Sourced<KeyValue>, on: &Identity) -> Kept<Option<Sourced<HeaderMatch>>> {
+        let name = header.value.name.clone();
+        let written = header.value.value.clone();
+        let value = match written {
+            None => StringMatch::Present,
+            Some(value) if header.value.regex => StringMatch::Regex(self.regex(&Sourced::new(value, header.origin), on)?),
+            Some(value) if name == ":authority" => match value.as_str() {
+                "*" => return Some(None),
+                glob if glob.starts_with('*') => StringMatch::Suffix(glob[1..].into()),
+                glob if glob.ends_with('*') => StringMatch::Prefix(glob[..glob.len() - 1].into()),
+                _ => StringMatch::Exact(value),
+            },
+            Some(value) => StringMatch::Exact(value),
+        };
+        let matcher = HeaderMatch { name, value, invert: false, ignore_case: false, missing_as_empty: false };
+        Some(Some(Sourced::new(matcher, header.origin)))
+    }
+
+    /// A regular expression that Envoy takes; otherwise the route goes, as its meaning would change.
+    fn regex(&mut self, text: &Sourced<Str>, on: &Identity) -> Kept<Regex> {
+        let limit = self.model.ambassador.regex_max_size.clone();
+        if let Err(problem) = re2::check(&text.value, limit.value) {
+            let message = format!("Envoy refuses the regular expression `{}`: {problem}; the route is left out", text.value);
+            self.error(&codes::INVALID_REGEX, message, on, text.origin);
+            return None;
+        }
+        Some(Regex { regex: text.value.clone(), max_program_size: Some(limit), engine: true })
+    }
+
+    fn headers(&mut self, add: &[(Str, Sourced<spec::AddedHeader>)], remove: Option<&Sourced<Vec<Sourced<Str>>>>, on: &Identity) -> HeaderMutations {
+        let usable: Vec<_> = add
+            .iter()
+            .filter(|(name, header)| {
+                let has_value = header.value.value.as_ref().is_some_and(|value| !value.value.is_empty());
+                if !has_value {
+                    let message = format!("the header `{name}` has no value; the controller cannot read it and is left without any configuration");
+                    self.error(&codes::HEADER_WITHOUT_VALUE, message, on, header.origin);
+                }
+                has_value
+            })
+            .cloned()
+            .collect();
+        HeaderMutations { add: added_headers(&usable), remove: remove.map(|names| names.value.clone()).unwrap_or_default() }
+    }
+
+    fn forward(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping, cluster: Str) -> Kept<Forward> {
+        let on = &mapping.identity;
+        let (spec, shared, module) = (&mapping.spec, &http.shared, &self.model.ambassador);
+        let timeout_ms = spec.timeout_ms.clone().or_else(|| module.settings.cluster_request_timeout_ms.clone());
+        let timeout = self.milliseconds(&timeout_ms.unwrap_or_else(|| Sourced::built_in(3000)), "timeout_ms", on);
+        let idle_timeout = spec.idle_timeout_ms.as_ref().and_then(|ms| self.milliseconds(ms, "idle_timeout_ms", on));
+        if let Some(priority) = &shared.priority {
+            self.refuse(format!("priority `{}` reaches Envoy in lower case, which it does not know", priority.value), on, priority.origin);
+        }
+        let path_rewrite = match &shared.regex_rewrite {
+            Some(rewrite) => {
+                let pattern = rewrite.value.pattern.clone().unwrap_or_default();
+                let pattern = self.regex(&Sourced::new(pattern.value, pattern.origin.or(rewrite.origin)), on)?;
+                let substitution = rewrite.value.substitution.clone().unwrap_or_default().value;
+                Some(Sourced::new(PathRewrite::Regex(RegexRewrite { pattern, substitution }), rewrite.origin))
+            }
+            None => Some(mapping.rewrite.clone()).filter(|rewrite| !rewrite.value.is_empty()).map(|rewrite| rewrite.map(PathRewrite::Prefix)),
+        };
+        let host_rewrite = match (&spec.host_rewrite, &spec.auto_host_rewrite) {
+            (Some(host), auto) => {
+                if let Some(auto) = auto {
+                    self.refuse("host_rewrite and auto_host_rewrite exclude each other; host_rewrite is used", on, auto.origin);
+                }
+                Some(host.clone().map(HostRewrite::Literal))
+            }
+            (None, Some(auto)) => Some(auto.clone().map(HostRewrite::Auto)),
+            (None, None) => None,
+        };
+        let cors = shared.cors.clone().or_else(|| self.model.ambassador.cors.clone().map(|cors| cors.by(Rule::Module)));
+        let retry = shared.retry_policy.clone().or_else(|| self.model.ambassador.retry_policy.clone().map(|policy| policy.by(Rule::Module)));
+        Some(Forward {
+            clusters: UpstreamClusters::One(Sourced::new(cluster, mapping.service.origin)),
+            timeout,
+            idle_timeout,
+            priority: None,
+            path_rewrite,
+            host_rewrite,
+            hash_policies: self.hash_policy(http, on).into_iter().collect(),
+            cors: cors.map(|cors| self.cors(&cors, group, on)),
+            retry: retry.map(|policy| self.retry(&policy, on)),
+            mirrors: self.mirror(http).into_iter().collect(),
+            rate_limits: self.rate_limits(http, on),
+            upgrades: shared.allow_upgrade.clone().map(|upgrades| upgrades.value).unwrap_or_default(),
+        })
+    }
+
+    fn hash_policy(&mut self, http: &HttpGroup, on: &Identity) -> Option<Sourced<HashPolicy>> {
+        let balancer = http.load_balancer(self.model)?.clone();
+        let policy = match balancer.value.hash.clone()? {
+            LbHash::Header(name) => HashPolicy::Header(name),
+            LbHash::SourceIp(on) => HashPolicy::SourceIp(on),
+            LbHash::Cookie(cookie) => {
+                let ttl = cookie.ttl.as_ref().and_then(|ttl| {
+                    let parsed = duration::parse_proto(&ttl.value);
+                    if parsed.is_none() {
+                        self.refuse(format!("the cookie's ttl `{}` must be in seconds, like `300s`", ttl.value), on, ttl.origin);
+                    }
+                    parsed
+                });
+                let path = cookie.path.map(|path| path.value);
+                HashPolicy::Cookie { name: cookie.name.unwrap_or_default().value, path, ttl }
+            }
+        };
+        Some(Sourced::new(policy, balancer.origin))
+    }
+
+    fn cors(&mut self, cors: &Sourced<spec::Cors>, group: &Group, on: &Identity) -> Sourced<Cors> {
+        let joined = |field: &Option<Sourced<TextOrList>>| {
+            let text = field.clone().map(|field| {
+                field.map(|value| match value {
+                    TextOrList::Text(text) => text,
+                    TextOrList::List(items) => items.iter().map(|item| item.value.as_str()).collect::<Vec<_>>().join(", ").into(),
+                })
+            });
+            text.filter(|text| !text.value.is_empty())
+        };
+        let spec = &cors.value;
+        let allow_origins = match &spec.origins {
+            None => Vec::new(),
+            Some(origins) => match &origins.value {
+                TextOrList::List(list) => list.iter().cloned().map(|origin| origin.map(StringMatch::Exact)).collect(),
+                TextOrList::Text(text) => {
+                    let message = "origins must be a list here: the controller takes each character of this text for an origin";
+                    self.error(&codes::CORS_ORIGINS_TEXT, message, &self.model.ambassador.identity, origins.origin);
+                    text.chars().map(|c| Sourced::new(StringMatch::Exact(c.to_string().into()), origins.origin)).collect()
+                }
+            },
+        };
+        let _ = on;
+        let value = Cors {
+            allow_origins,
+            allow_methods: joined(&spec.methods),
+            allow_headers: joined(&spec.headers),
+            expose_headers: joined(&spec.exposed_headers),
+            max_age: spec.max_age.clone().filter(|age| !age.value.is_empty()),
+            allow_credentials: spec.credentials.clone().filter(|on| on.value),
+            runtime_key: Some(format!("routing.cors_enabled.{}", group.key.id()).into()),
+        };
+        Sourced::new(value, cors.origin)
+    }
+
+    fn retry(&mut self, policy: &Sourced<spec::RetryPolicy>, on: &Identity) -> Sourced<RetryPolicy> {
+        let spec = &policy.value;
+        let per_try_timeout = spec.per_try_timeout.as_ref().filter(|time| !time.value.is_empty()).and_then(|time| {
+            let parsed = duration::parse_proto(&time.value);
+            if parsed.is_none() {
+                self.refuse(format!("per_try_timeout `{}` must be in seconds, like `0.25s`", time.value), on, time.origin);
+            }
+            parsed.map(|value| Sourced::new(value, time.origin))
+        });
+        let num_retries = spec.num_retries.as_ref().and_then(|number| self.unsigned(number, "num_retries", on));
+        let value = RetryPolicy { retry_on: spec.retry_on.clone().unwrap_or_default(), num_retries, per_try_timeout };
+        Sourced::new(value, policy.origin)
+    }
+
+    fn mirror(&mut self, http: &HttpGroup) -> Option<Sourced<MirrorPolicy>> {
+        let shadow = http.shadow.as_ref()?;
+        let cluster = self.model.envoy_name(shadow.cluster.as_deref()?);
+        let weight = shadow.spec.weight.clone().unwrap_or_else(|| Sourced::built_in(100));
+        let percent = self.unsigned(&weight, "weight", &shadow.identity)?;
+        let policy = MirrorPolicy { cluster: Sourced::new(cluster, shadow.service.origin), percent };
+        Some(Sourced::new(policy, shadow.identity.origin))
+    }
+
+    fn rate_limits(&mut self, http: &HttpGroup, on: &Identity) -> Vec<Sourced<RateLimitDescriptor>> {
+        let model = self.model;
+        let (Some(service), Some(labels)) = (&model.rate_limit, &http.core.labels) else { return Vec::new() };
+        let Some(groups) = labels.value.get(&service.domain.value) else { return Vec::new() };
+        let mut out = Vec::new();
+        for label in &groups.value {
+            if label.value.0.len() > 1 {
+                let message = "Label for RateLimit has multiple entries instead of just one";
+                self.error(&codes::INVALID_LABEL_GROUP, message, on, label.origin);
+                continue;
+            }
+            let Some((_, specifiers)) = label.value.0.first() else { continue };
+            let mut actions = Vec::new();
+            for specifier in &specifiers.value {
+                actions.extend(self.rate_limit_action(specifier, on));
+            }
+            if !actions.is_empty() {
+                out.push(Sourced::new(RateLimitDescriptor { stage: 0, actions }, label.origin));
+            }
+        }
+        out
+    }
+
+    fn rate_limit_action(&mut self, specifier: &Sourced<spec::LabelSpecifier>, on: &Identity) -> Option<Sourced<RateLimitAction>> {
+        let spec = &specifier.value;
+        let mut found: Vec<(RateLimitAction, Option<Origin>)> = Vec::new();
+        if let Some(node) = &spec.source_cluster {
+            found.push((RateLimitAction::SourceCluster, node.origin));
+        }
+        if let Some(node) = &spec.destination_cluster {
+            found.push((RateLimitAction::DestinationCluster, node.origin));
+        }
+        if let Some(node) = &spec.remote_address {
+            found.push((RateLimitAction::RemoteAddress, node.origin));
+        }
+        if let Some(key) = &spec.generic_key {
+            let value = key.value.value.clone().unwrap_or_default().value;
+            if value.is_empty() {
+                self.refuse("a generic_key needs a value", on, key.origin);
+                return None;
+            }
+            if let Some(problem) = format_problem(&value) {
+                self.refuse(format!("Envoy cannot read the value `{value}` of this generic_key: {problem}"), on, key.origin);
+                return None;
+            }
+            let name = key.value.key.clone().map_or_else(|| "generic_key".into(), |name| name.value);
+            found.push((RateLimitAction::GenericKey { key: name, value }, key.origin));
+        }
+        if let Some(header) = &spec.request_headers {
+            let text = |value: &Option<Sourced<Str>>| value.clone().unwrap_or_default().value;
+            found.push((RateLimitAction::RequestHeader { key: text(&header.value.key), header: text(&header.value.header_name) }, header.origin));
+        }
+        if found.len() != 1 {
+            let message: String = if found.is_empty() { "Label for RateLimit is not valid".into() } else { "a rate limit label must have exactly one of its kinds".into() };
+            self.error(&codes::INVALID_LABEL_GROUP, message, on, specifier.origin);
+            return None;
+        }
+        found.pop().map(|(action, origin)| Sourced::new(action, origin.or(specifier.origin)))
+    }
+}
+
+/// What keeps Envoy from reading a text with `%COMMANDS%`, where that is sure.
+fn format_problem(value: &str) -> Option<&'static str> {
+    let dangling = value.matches('%').count() % 2 == 1;
+    dangling.then_some("a `%` begins a command that has no end; write `%%` for a plain one")
+}
+
+fn per_filter(mapping: &HttpMapping, mentions_redirect: bool) -> Vec<(Str, Sourced<PerFilter>)> {
+    let name = Str::new_static("envoy.filters.http.ext_authz");
+    let spec = &mapping.spec;
+    let bypass = spec.bypass_auth.as_ref().filter(|on| on.value);
+    if bypass.is_some() || mentions_redirect {
+        let origin = bypass.and_then(|on| on.origin).or(spec.host_redirect.as_ref().and_then(|on| on.origin));
+        return vec![(name, Sourced::new(PerFilter::ExtAuthzDisabled, origin))];
+    }
+    match spec.auth_context_extensions.as_ref().filter(|extensions| !extensions.value.is_empty()) {
+        Some(extensions) => {
+            let pairs = extensions.value.iter().map(|(key, value)| (key.clone(), value.value.clone())).collect();
+            vec![(name, Sourced::new(PerFilter::ExtAuthzContext(pairs), extensions.origin))]
+        }
+        None => Vec::new(),
+    }
+}
+

@@ -1,0 +1,372 @@
+//! IRCluster: something that requests are sent to, with the name that Emissary gives it.
+//!
+//! Source of the behaviour: Emissary `python/ambassador/ir/ircluster.py`, `ir/ir.py` (name collisions).
+
+use super::mapping::{Breakers, LbHash, LbSettings};
+use super::posts::{Identity, Post};
+use super::resolver::Targets;
+use super::service::Authority;
+use super::tls::ContextId;
+use super::{HttpMapping, Map, Model, TcpMapping};
+use crate::dialect::ambassador::spec;
+use crate::diagnostic::{Code, codes};
+use crate::ir::{Endpoint, HealthCheck, Origins};
+use crate::resource::{Origin, Rule, Sourced};
+use crate::text::Str;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use sha1::{Digest, Sha1};
+
+/// Names longer than this are shortened: Envoy takes 60 characters.
+const LONGEST_NAME: usize = 60;
+
+/// IRCluster.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Its long name.
+    pub name: Str,
+    /// The name that Envoy gets; set by [`Model::normalize_cluster_names`].
+    pub envoy_name: Str,
+    /// Name in statistics.
+    pub stats_name: Sourced<Str>,
+    /// How endpoints are found.
+    pub targets: Targets,
+    /// Further endpoints, of services that share the work of the first.
+    pub more: Vec<Sourced<Endpoint>>,
+    /// `strict_dns` or `logical_dns`, where it is DNS.
+    pub dns_type: Option<Sourced<Str>>,
+    /// IPv4 is used; `None`: the Module decides.
+    pub enable_ipv4: Option<Sourced<bool>>,
+    /// IPv6 is used; `None`: the Module decides.
+    pub enable_ipv6: Option<Sourced<bool>>,
+    /// Load balancing algorithm.
+    pub lb_policy: Sourced<Str>,
+    /// Milliseconds.
+    pub connect_timeout_ms: Sourced<i64>,
+    /// Milliseconds; `None`: the Module decides.
+    pub idle_timeout_ms: Option<Sourced<i64>>,
+    /// Milliseconds; `None`: the Module decides.
+    pub max_connection_lifetime_ms: Option<Sourced<i64>>,
+    /// Own keepalive; `None`: the Module's.
+    pub keepalive: Option<Sourced<spec::KeepAlive>>,
+    /// Limits.
+    pub breakers: Option<Breakers>,
+    /// gRPC, so HTTP/2.
+    pub grpc: Option<Sourced<bool>>,
+    /// TLS to it.
+    pub tls: Option<Sourced<ContextId>>,
+    /// DNS decides how long an answer holds.
+    pub respect_dns_ttl: Option<Sourced<bool>>,
+    /// Active health checks.
+    pub health_checks: Vec<Sourced<HealthCheck>>,
+    /// What it was made for.
+    pub origins: Origins,
+}
+
+/// A cluster as something asks for it.
+pub struct Wanted<'m> {
+    /// Who asks: its errors and namespace.
+    pub identity: &'m Identity,
+    /// Namespace of bare names.
+    pub namespace: &'m str,
+    /// `[scheme://]host[:port]`.
+    pub service: &'m Sourced<Str>,
+    /// Part of the name, e.g. `shadow`.
+    pub marker: Option<Str>,
+    /// The resolver's name; `None`: the Module's.
+    pub resolver: Option<&'m str>,
+    /// Name of a TLS context.
+    pub tls: Option<&'m Sourced<Str>>,
+    /// Part of the name when TLS is originated.
+    pub host_rewrite: Option<&'m Sourced<Str>>,
+    /// The rest, as a Mapping would say it.
+    pub settings: Settings<'m>,
+}
+
+/// What a Mapping says about its cluster; other resources say less.
+#[derive(Default)]
+pub struct Settings<'m> {
+    breakers: Option<&'m Breakers>,
+    load_balancer: Option<&'m Sourced<LbSettings>>,
+    dns_type: Option<&'m Sourced<Str>>,
+    enable_ipv4: Option<&'m Sourced<bool>>,
+    enable_ipv6: Option<&'m Sourced<bool>>,
+    grpc: Option<Sourced<bool>>,
+    keepalive: Option<&'m Sourced<spec::KeepAlive>>,
+    connect_timeout_ms: Option<&'m Sourced<i64>>,
+    idle_timeout_ms: Option<&'m Sourced<i64>>,
+    max_connection_lifetime_ms: Option<&'m Sourced<i64>>,
+    stats_name: Option<&'m Sourced<Str>>,
+    respect_dns_ttl: Option<&'m Sourced<bool>>,
+    health_checks: Option<&'m Sourced<Vec<Sourced<spec::HealthCheck>>>>,
+}
+
+impl<'m> Wanted<'m> {
+    /// The cluster of a Mapping.
+    pub fn by_mapping(mapping: &'m HttpMapping, marker: Option<Str>) -> Self {
+        let spec = &mapping.spec;
+        Self {
+            identity: &mapping.identity,
+            namespace: &mapping.namespace,
+            service: &mapping.service,
+            marker,
+            resolver: Some(&mapping.resolver.value),
+            tls: spec.tls.as_ref(),
+            host_rewrite: spec.host_rewrite.as_ref(),
+            settings: Settings {
+                breakers: mapping.breakers.as_ref(),
+                load_balancer: mapping.load_balancer.as_ref(),
+                dns_type: spec.dns_type.as_ref(),
+                enable_ipv4: spec.enable_ipv4.as_ref(),
+                enable_ipv6: spec.enable_ipv6.as_ref(),
+                grpc: spec.grpc.clone(),
+                keepalive: spec.keepalive.as_ref(),
+                connect_timeout_ms: spec.connect_timeout_ms.as_ref(),
+                idle_timeout_ms: spec.cluster_idle_timeout_ms.as_ref(),
+                max_connection_lifetime_ms: spec.cluster_max_connection_lifetime_ms.as_ref(),
+                stats_name: spec.stats_name.as_ref(),
+                respect_dns_ttl: spec.respect_dns_ttl.as_ref(),
+                health_checks: spec.health_checks.as_ref(),
+            },
+        }
+    }
+
+    /// The cluster of a TCPMapping. Its `stats_name` has no effect in the reference.
+    pub fn by_tcp_mapping(mapping: &'m TcpMapping) -> Self {
+        let spec = &mapping.spec;
+        Self {
+            identity: &mapping.identity,
+            namespace: &mapping.namespace,
+            service: &mapping.service,
+            marker: spec.cluster_tag.as_ref().map(|tag| tag.value.clone()).filter(|tag| !tag.is_empty()),
+            resolver: Some(&mapping.resolver.value),
+            tls: spec.tls.as_ref(),
+            host_rewrite: None,
+            settings: Settings {
+                breakers: mapping.breakers.as_ref(),
+                enable_ipv4: spec.enable_ipv4.as_ref(),
+                enable_ipv6: spec.enable_ipv6.as_ref(),
+                ..Settings::default()
+            },
+        }
+    }
+
+    /// The cluster of a service that the gateway itself asks (authentication, rate limits, tracing, logs).
+    pub fn by_service(
+        identity: &'m Identity,
+        namespace: &'m str,
+        service: &'m Sourced<Str>,
+        marker: Option<&'static str>,
+        tls: Option<&'m Sourced<Str>>,
+        grpc: Option<Sourced<bool>>,
+        stats_name: Option<&'m Sourced<Str>>,
+        breakers: Option<&'m Breakers>,
+    ) -> Self {
+        let settings = Settings { grpc, stats_name, breakers, ..Settings::default() };
+        Self { identity, namespace, service, marker: marker.map(Str::new_static), resolver: None, tls, host_rewrite: None, settings }
+    }
+}
+
+/// What can be known of a cluster from its name's parts.
+struct Named {
+    name: String,
+    host: String,
+    port: u32,
+    service: String,
+    tls: Option<Sourced<ContextId>>,
+    lb_policy: Sourced<Str>,
+    problems: Vec<(&'static Code, String, Option<Origin>)>,
+}
+
+impl Model<'_> {
+    /// Adds a cluster, or finds the one of that name: the first definition stands. The result is its key.
+    pub(super) fn add_cluster(&mut self, wanted: Wanted<'_>) -> Str {
+        let named = self.name_cluster(&wanted);
+        let name = Str::from(named.name.as_str());
+        let origin = wanted.service.origin.or(wanted.identity.origin);
+        for (code, message, place) in named.problems {
+            let identity = Identity { rkey: name.clone(), kind: "IRCluster".into(), name: name.clone(), namespace: None, origin };
+            self.posts.error(&identity, Post::new(code, message, place));
+        }
+        if let Some(known) = self.clusters.get_mut(&name) {
+            known.origins.extend(origin);
+            return name;
+        }
+        let settings = &wanted.settings;
+        let resolver = wanted.resolver.map_or_else(|| self.ambassador.resolver().value, Str::from);
+        let targets = self.resolve(&resolver, &named.host, wanted.namespace, named.port, wanted.service);
+        let health_checks = match (settings.health_checks, &targets) {
+            (Some(checks), Targets::Eds { .. }) => self.health_checks(checks, wanted.identity),
+            (Some(checks), Targets::Name(_)) => {
+                drop(self.health_checks(checks, wanted.identity));
+                let message = "health_checks have no effect with the KubernetesServiceResolver";
+                let post = Post::new(&codes::FIELD_WITHOUT_EFFECT, message, checks.origin).help("set `resolver: endpoint`");
+                self.posts.notice(wanted.identity, post);
+                Vec::new()
+            }
+            (None, _) => Vec::new(),
+        };
+        let derived = wanted.service.origin.map(|origin| origin.by(Rule::Derived));
+        let stats_name = settings.stats_name.filter(|name| !name.value.is_empty()).cloned();
+        let cluster = Cluster {
+            name: name.clone(),
+            envoy_name: name.clone(),
+            stats_name: stats_name.unwrap_or_else(|| Sourced::new(safe(&named.service).into(), derived)),
+            targets,
+            more: Vec::new(),
+            dns_type: settings.dns_type.cloned(),
+            enable_ipv4: settings.enable_ipv4.cloned(),
+            enable_ipv6: settings.enable_ipv6.cloned(),
+            lb_policy: named.lb_policy,
+            connect_timeout_ms: settings.connect_timeout_ms.cloned().unwrap_or_else(|| Sourced::built_in(3000)),
+            idle_timeout_ms: settings.idle_timeout_ms.cloned(),
+            max_connection_lifetime_ms: settings.max_connection_lifetime_ms.cloned(),
+            keepalive: settings.keepalive.cloned(),
+            breakers: settings.breakers.cloned(),
+            grpc: settings.grpc.clone(),
+            tls: named.tls,
+            respect_dns_ttl: settings.respect_dns_ttl.cloned(),
+            health_checks,
+            origins: origin.into_iter().collect(),
+        };
+        self.clusters.insert(name.clone(), cluster);
+        name
+    }
+
+    /// Adds what another service resolves to, if it is like the first.
+    pub(super) fn merge_cluster(&mut self, first: &str, wanted: Wanted<'_>) {
+        let named = self.name_cluster(&wanted);
+        let resolver = self.ambassador.resolver().value;
+        let targets = self.resolve(&resolver, &named.host, wanted.namespace, named.port, wanted.service);
+        let Some(cluster) = self.clusters.get_mut(first) else { return };
+        let same = cluster.lb_policy == named.lb_policy
+            && cluster.tls.as_ref().map(|tls| tls.value) == named.tls.as_ref().map(|tls| tls.value)
+            && cluster.grpc.as_ref().is_some_and(|on| on.value) == wanted.settings.grpc.as_ref().is_some_and(|on| on.value);
+        if !same {
+            let identity = Identity { rkey: first.into(), kind: "IRCluster".into(), name: first.into(), namespace: None, origin: wanted.identity.origin };
+            let message = format!("cannot merge cluster {}: it differs in more than its service", named.name);
+            self.posts.error(&identity, Post::new(&codes::AUTH_CONFLICT, message, wanted.service.origin));
+            return;
+        }
+        cluster.origins.extend(wanted.service.origin);
+        match targets {
+            Targets::Name(endpoint) => cluster.more.push(Sourced::new(endpoint, wanted.service.origin)),
+            Targets::Eds { endpoints, .. } => cluster.more.extend(endpoints),
+        }
+    }
+
+    fn name_cluster(&mut self, wanted: &Wanted<'_>) -> Named {
+        let mut problems = Vec::new();
+        let origin = wanted.service.origin;
+        let mut fields: Vec<String> = vec!["cluster".into()];
+        fields.extend(wanted.marker.as_deref().map(ToString::to_string));
+        fields.push(wanted.service.value.to_string());
+        let mut service = wanted.service.value.as_str();
+        let context_name = wanted.tls.filter(|name| !name.value.is_empty());
+        let context = context_name.and_then(|name| {
+            let id = self.context_named(&name.value);
+            if id.is_none() {
+                problems.push((&codes::UNKNOWN_TLS_CONTEXT, format!("Originate-TLS context {} is not defined", name.value), name.origin));
+            }
+            id.map(|id| Sourced::new(id, name.origin))
+        });
+        let mut tls = None;
+        let starts = |prefix: &str| service.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+        if starts("https://") {
+            service = &service[8..];
+            tls = Some(context.clone());
+            fields.push("otls".into());
+        } else if starts("http://") {
+            service = &service[7..];
+            if let (Some(context), Some(name)) = (&context, context_name) {
+                let message = format!("Originate-TLS context {} being used even though service {service} lists HTTP", name.value);
+                problems.push((&codes::TLS_OVER_HTTP, message, name.origin));
+                tls = Some(Some(context.clone()));
+                fields.push("otls".into());
+            }
+        } else if let (Some(context), Some(name)) = (&context, context_name) {
+            tls = Some(Some(context.clone()));
+            fields.push("otls".into());
+            fields.push(name.value.to_string());
+        }
+        if let Some((scheme, rest)) = service.split_once("://") {
+            let assumed = if tls.is_some() { "HTTPS" } else { "HTTP" };
+            problems.push((&codes::MALFORMED_SERVICE, format!("service {service} has unknown scheme {scheme}, assuming {assumed}"), origin));
+            service = rest;
+        }
+        if let Some(host) = wanted.host_rewrite.filter(|host| tls.is_some() && !host.value.is_empty()) {
+            fields.push(format!("hr-{}", host.value));
+        }
+        let authority = Authority::parse(service).unwrap_or_default();
+        if authority.has_rest {
+            let message = format!("service {service} has extra URL components; ignoring everything but the host and port");
+            problems.push((&codes::MALFORMED_SERVICE, message, origin));
+        }
+        fields.push(wanted.namespace.to_string());
+        if authority.host.is_none() {
+            problems.push((&codes::MALFORMED_SERVICE, format!("service {service} has no hostname and will be ignored; please re-configure"), origin));
+        }
+        let port = authority.port_number().unwrap_or_else(|problem| {
+            let message = format!(
+                "found invalid port for service {service}. Please specify a valid port between 0 and 65535 - {problem}. Service {service} cluster will be ignored, please re-configure"
+            );
+            problems.push((&codes::MALFORMED_SERVICE, message, origin));
+            0
+        });
+        let port = if port != 0 { port } else if tls.is_some() { 443 } else { 80 };
+        fields.extend(wanted.settings.breakers.iter().flat_map(|breakers| &breakers.value).map(|breaker| breaker.value.name.to_string()));
+        let balancer = wanted.settings.load_balancer.cloned().or_else(|| self.ambassador.load_balancer.clone().map(|lb| lb.by(Rule::Module)));
+        let lb_policy = match balancer {
+            Some(balancer) if self.options.endpoints_enabled() => {
+                fields.push(balancer_field(&balancer.value));
+                balancer.map(|balancer| balancer.policy)
+            }
+            Some(_) => {
+                problems.push((&codes::FIELD_WITHOUT_EFFECT, format!("{service}: endpoint routing is not enabled, falling back to None"), origin));
+                Sourced::built_in("round_robin".into())
+            }
+            None => Sourced::built_in("round_robin".into()),
+        };
+        let tls = tls.map(|context| context.unwrap_or_else(|| Sourced::new(self.null_context(), origin)));
+        Named { name: safe(&fields.join("_")), host: authority.host.unwrap_or_else(|| "unknown".into()), port, service: service.into(), tls, lb_policy, problems }
+    }
+
+    /// Names that Envoy takes: long ones keep their beginning, and a hash tells them apart.
+    pub(super) fn normalize_cluster_names(&mut self) {
+        let mut long: Vec<Str> = self.clusters.keys().filter(|name| name.len() > LONGEST_NAME).cloned().collect();
+        long.sort();
+        let mut taken: Map<String, usize> = Map::default();
+        for name in long {
+            let digest: String = Sha1::digest(name.as_bytes()).iter().take(8).map(|byte| format!("{byte:02X}")).collect();
+            let short = format!("{}-{digest}", &name[..40]);
+            let number = taken.entry(short.clone()).or_default();
+            if let Some(cluster) = self.clusters.get_mut(&name) {
+                cluster.envoy_name = format!("{short}-{number}").into();
+            }
+            *number += 1;
+        }
+    }
+
+    /// The name by which Envoy knows a cluster.
+    pub fn envoy_name(&self, key: &str) -> Str {
+        self.clusters.get(key).map(|cluster| cluster.envoy_name.clone()).unwrap_or_default()
+    }
+}
+
+fn balancer_field(balancer: &LbSettings) -> String {
+    let mut field = format!("er-{}", balancer.policy.to_lowercase());
+    match &balancer.hash {
+        Some(LbHash::Header(name)) => field.push_str(&format!("-hdr-{name}")),
+        Some(LbHash::Cookie(cookie)) => field.push_str(&format!("-cookie-{}", cookie.name.clone().unwrap_or_default().value)),
+        Some(LbHash::SourceIp(_)) => field.push_str("-srcip"),
+        None => {}
+    }
+    field
+}
+
+/// Everything but ASCII letters, digits and `_` becomes `_`.
+fn safe(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}

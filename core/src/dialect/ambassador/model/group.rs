@@ -1,0 +1,599 @@
+//! IRHTTPMappingGroup and IRTCPMappingGroup: Mappings that match the same requests and share them by weight.
+//!
+//! Source of the behaviour: Emissary `python/ambassador/ir/irbasemappinggroup.py`, `ir/irhttpmappinggroup.py`,
+//! `ir/irtcpmappinggroup.py`.
+
+use super::mapping::{Breakers, LbSettings, python_load_balancer};
+use super::posts::{Identity, Post, Posts, text};
+use super::{HttpMapping, Model, TcpMapping, cluster};
+use crate::dialect::ambassador::spec::{self, LabelSpecifier};
+use crate::config::Labels;
+use crate::diagnostic::codes;
+use crate::resource::{Origin, Rule, Sourced};
+use crate::text::Str;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use sha1::{Digest, Sha1};
+
+/// What makes two Mappings members of one group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GroupKey(Str);
+
+impl GroupKey {
+    pub(super) fn http(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The reference's group id: 40 hexadecimal digits.
+    pub fn id(&self) -> String {
+        Sha1::digest(self.0.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Where a route stands: the greater comes first. Precedence, then lengths of prefix, headers and query parameters, then texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RouteWeight {
+    pub(super) numbers: Vec<i64>,
+    pub(super) prefix: Str,
+    pub(super) keys: Vec<Str>,
+}
+
+/// Circuit breaker thresholds and their part of a cluster's name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedBreaker {
+    /// What was written.
+    pub spec: spec::CircuitBreaker,
+    /// E.g. `cbdc10r20`.
+    pub name: Str,
+}
+
+/// Circuit breakers with names; `None` if one has a priority that does not exist.
+pub fn named_breakers(breakers: &[Sourced<spec::CircuitBreaker>]) -> Option<Vec<Sourced<NamedBreaker>>> {
+    breakers
+        .iter()
+        .map(|breaker| {
+            let spec = &breaker.value;
+            let mut name = String::from("cb");
+            match &spec.priority {
+                None => name.push('n'),
+                Some(priority) if priority.value.eq_ignore_ascii_case("default") => name.push('d'),
+                Some(priority) if priority.value.eq_ignore_ascii_case("high") => name.push('h'),
+                Some(_) => return None,
+            }
+            let fields = [('c', &spec.max_connections), ('p', &spec.max_pending_requests), ('r', &spec.max_requests), ('t', &spec.max_retries)];
+            for (letter, value) in fields {
+                if let Some(value) = value {
+                    name.push_str(&format!("{letter}{}", value.value));
+                }
+            }
+            Some(Sourced::new(NamedBreaker { spec: spec.clone(), name: name.into() }, breaker.origin))
+        })
+        .collect()
+}
+
+/// A group.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its key.
+    pub key: GroupKey,
+    /// The first Mapping's, on which errors of the group are posted.
+    pub identity: Identity,
+    /// Where its routes stand.
+    pub weight: RouteWeight,
+    /// Its members.
+    pub kind: GroupKind,
+}
+
+/// The members of a group.
+#[derive(Clone, Debug)]
+pub enum GroupKind {
+    /// Of Mappings.
+    Http(alloc::boxed::Box<HttpGroup>),
+    /// Of TCPMappings.
+    Tcp(alloc::boxed::Box<TcpGroup>),
+}
+
+/// IRHTTPMappingGroup.
+#[derive(Clone, Debug, Default)]
+pub struct HttpGroup {
+    /// In order; after finishing, those with a weight come first.
+    pub mappings: Vec<HttpMapping>,
+    /// Gets copies of the requests.
+    pub shadow: Option<HttpMapping>,
+    /// Sends clients elsewhere; a group with one has no other Mappings.
+    pub redirect: Option<HttpMapping>,
+    /// What must be the same in all members: the first one's.
+    pub core: Core,
+    /// What the last member that says something decides for all.
+    pub shared: Shared,
+}
+
+/// Fields that all members of a group must agree on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Core {
+    bypass_auth: Option<Sourced<bool>>,
+    breakers: Option<Breakers>,
+    connect_timeout_ms: Option<Sourced<i64>>,
+    cluster_idle_timeout_ms: Option<Sourced<i64>>,
+    cluster_max_connection_lifetime_ms: Option<Sourced<i64>>,
+    keepalive: Option<Sourced<spec::KeepAlive>>,
+    /// Rate limit labels by domain; completed with the Module's defaults when the group is finished.
+    pub labels: Option<Sourced<RateLimitLabels>>,
+    load_balancer: Option<Sourced<LbSettings>>,
+    prefix_regex: Option<Sourced<bool>>,
+    prefix_exact: Option<Sourced<bool>>,
+    headers: Vec<Sourced<super::mapping::KeyValue>>,
+}
+
+/// Rate limit labels by domain.
+pub type RateLimitLabels = spec::Map<Vec<Sourced<spec::Map<Vec<Sourced<LabelSpecifier>>>>>>;
+
+/// Fields of a group that come from its members, the last one that has them.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// Host glob.
+    pub host: Option<Sourced<Str>>,
+    /// Whether the host is a regular expression.
+    pub host_regex: bool,
+    /// Labels of all members.
+    pub labels: Arc<Labels>,
+    /// Path matching.
+    pub case_sensitive: Option<Sourced<bool>>,
+    /// Query parameters matched.
+    pub query: Vec<Sourced<super::mapping::KeyValue>>,
+    /// Headers added to requests, of all members.
+    pub add_request_headers: Vec<(Str, Sourced<spec::AddedHeader>)>,
+    /// Headers added to responses, of all members.
+    pub add_response_headers: Vec<(Str, Sourced<spec::AddedHeader>)>,
+    /// Headers taken off requests.
+    pub remove_request_headers: Option<Sourced<Vec<Sourced<Str>>>>,
+    /// Headers taken off responses.
+    pub remove_response_headers: Option<Sourced<Vec<Sourced<Str>>>>,
+    /// Which circuit breaker counts.
+    pub priority: Option<Sourced<Str>>,
+    /// Rewriting by a regular expression.
+    pub regex_rewrite: Option<Sourced<spec::RegexMap>>,
+    /// CORS.
+    pub cors: Option<Sourced<spec::Cors>>,
+    /// Retries.
+    pub retry_policy: Option<Sourced<spec::RetryPolicy>>,
+    /// Upgrades.
+    pub allow_upgrade: Option<Sourced<Vec<Sourced<Str>>>>,
+    /// Whether a member says `host_redirect`, even `false`.
+    pub mentions_redirect: bool,
+}
+
+impl HttpGroup {
+    /// Load balancing of the group: its own, or the Module's.
+    pub fn load_balancer<'a>(&'a self, model: &'a Model<'_>) -> Option<&'a Sourced<LbSettings>> {
+        self.core.load_balancer.as_ref().or(model.ambassador.load_balancer.as_ref())
+    }
+
+    /// The member that stands for the group: the first, or the redirect.
+    pub fn first(&self) -> Option<&HttpMapping> {
+        self.redirect.as_ref().or(self.mappings.first()).or(self.shadow.as_ref())
+    }
+}
+
+/// IRTCPMappingGroup.
+#[derive(Clone, Debug)]
+pub struct TcpGroup {
+    /// In order; after finishing, those with a weight come first.
+    pub mappings: Vec<TcpMapping>,
+    /// Port listened on.
+    pub port: Sourced<i64>,
+    /// Address listened on, if said.
+    pub address: Option<Sourced<Str>>,
+    /// SNI; none: any connection.
+    pub host: Option<Sourced<Str>>,
+}
+
+impl TcpGroup {
+    /// What a listener for it binds to.
+    pub fn bind_to(&self, options: &super::Options) -> String {
+        let address = self.address.as_ref().map_or(options.bind_address(), |address| address.value.clone());
+        format!("tcp-{address}-{}", self.port.value)
+    }
+
+    /// The name by which the reference calls it.
+    pub fn name(&self) -> String {
+        format!("GROUP: {}", self.mappings.first().map_or("", |mapping| mapping.identity.name.as_str()))
+    }
+}
+
+fn core_of(mapping: &HttpMapping) -> Core {
+    let spec = &mapping.spec;
+    Core {
+        bypass_auth: spec.bypass_auth.clone(),
+        breakers: mapping.breakers.clone(),
+        connect_timeout_ms: spec.connect_timeout_ms.clone(),
+        cluster_idle_timeout_ms: spec.cluster_idle_timeout_ms.clone(),
+        cluster_max_connection_lifetime_ms: spec.cluster_max_connection_lifetime_ms.clone(),
+        keepalive: spec.keepalive.clone(),
+        labels: spec.labels.clone(),
+        load_balancer: mapping.load_balancer.clone(),
+        prefix_regex: spec.prefix_regex.clone(),
+        prefix_exact: spec.prefix_exact.clone(),
+        headers: mapping.headers.clone(),
+    }
+}
+
+/// The fields in which a newcomer says something else than the group, with their places.
+fn mismatches(group: &Core, mapping: &HttpMapping) -> Vec<(&'static str, Option<Origin>)> {
+    fn differs<T: PartialEq>(theirs: &Option<Sourced<T>>, ours: &Option<Sourced<T>>) -> Option<Option<Origin>> {
+        match (theirs, ours) {
+            (Some(theirs), ours) if ours.as_ref() != Some(theirs) => Some(theirs.origin),
+            _ => None,
+        }
+    }
+    let spec = &mapping.spec;
+    // Circuit breakers are always there in the reference, so that none and some differ both ways.
+    let breakers = (group.breakers != mapping.breakers).then(|| mapping.breakers.as_ref().and_then(|b| b.origin));
+    let headers = (group.headers != mapping.headers).then(|| mapping.headers.first().and_then(|h| h.origin));
+    [
+        ("bypass_auth", differs(&spec.bypass_auth, &group.bypass_auth)),
+        ("circuit_breakers", breakers),
+        ("connect_timeout_ms", differs(&spec.connect_timeout_ms, &group.connect_timeout_ms)),
+        ("cluster_idle_timeout_ms", differs(&spec.cluster_idle_timeout_ms, &group.cluster_idle_timeout_ms)),
+        ("cluster_max_connection_lifetime_ms", differs(&spec.cluster_max_connection_lifetime_ms, &group.cluster_max_connection_lifetime_ms)),
+        ("headers", headers),
+        ("keepalive", differs(&spec.keepalive, &group.keepalive)),
+        ("labels", differs(&spec.labels, &group.labels)),
+        ("load_balancer", differs(&mapping.load_balancer, &group.load_balancer)),
+        ("prefix_regex", differs(&spec.prefix_regex, &group.prefix_regex)),
+        ("prefix_exact", differs(&spec.prefix_exact, &group.prefix_exact)),
+    ]
+    .into_iter()
+    .filter_map(|(field, place)| Some((field, place?)))
+    .collect()
+}
+
+/// The reference forgets what stands after the first dot of a name when it looks whether a member is there already.
+fn same_member(a: &Identity, b: &Identity) -> bool {
+    let first = |name: &Str| name.split('.').next().map(Str::from);
+    a.kind == b.kind && a.namespace == b.namespace && first(&a.name) == first(&b.name)
+}
+
+fn mismatch(name: &str, fields: &[(&'static str, Option<Origin>)]) -> Post {
+    let names: Vec<&str> = fields.iter().map(|(field, _)| *field).collect();
+    let message = format!("cannot accept new mapping {name} with mismatched {}", names.join(", "));
+    let place = fields.iter().find_map(|(_, place)| *place);
+    Post::new(&codes::GROUP_MISMATCH, message, place).help("Mappings that match the same requests must have the same value in these fields")
+}
+
+impl Model<'_> {
+    /// Adds a Mapping to its group, or makes the group.
+    pub(super) fn add_http_mapping(&mut self, mapping: HttpMapping) {
+        let Self { groups, posts, .. } = self;
+        match groups.entry(mapping.group.clone()) {
+            indexmap::map::Entry::Vacant(slot) => {
+                let mut group = HttpGroup { core: core_of(&mapping), ..HttpGroup::default() };
+                let (key, identity, weight) = (mapping.group.clone(), mapping.identity.clone(), mapping.weight.clone());
+                group.take(mapping, &identity, posts);
+                slot.insert(Group { key, identity, weight, kind: GroupKind::Http(alloc::boxed::Box::new(group)) });
+            }
+            indexmap::map::Entry::Occupied(mut slot) => {
+                let Group { kind, identity, weight, .. } = slot.get_mut();
+                let GroupKind::Http(group) = kind else { return };
+                if group.mappings.iter().any(|member| same_member(&member.identity, &mapping.identity)) {
+                    posts.duplicate_member(&mapping.identity, identity);
+                    return;
+                }
+                let mismatched = mismatches(&group.core, &mapping);
+                if !mismatched.is_empty() {
+                    posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
+                    return;
+                }
+                let new_weight = mapping.weight.clone();
+                if group.take(mapping, identity, posts) && new_weight > *weight {
+                    *weight = new_weight;
+                }
+            }
+        }
+    }
+
+    /// The same for a TCPMapping.
+    pub(super) fn add_tcp_mapping(&mut self, mapping: TcpMapping) {
+        let address = text(mapping.spec.address.as_ref());
+        let host = text(mapping.spec.host.as_ref());
+        let port = mapping.spec.port.clone().unwrap_or_default();
+        let or_star = |text: &str| if text.is_empty() { String::from("*") } else { text.into() };
+        let key = GroupKey(format!("TCP-{}{}{}", or_star(address), port.value, or_star(host)).into());
+        let Self { groups, posts, .. } = self;
+        match groups.entry(key.clone()) {
+            indexmap::map::Entry::Vacant(slot) => {
+                let identity = mapping.identity.clone();
+                let group = TcpGroup {
+                    port,
+                    address: mapping.spec.address.clone().filter(|text| !text.value.is_empty()),
+                    host: mapping.spec.host.clone().filter(|text| !text.value.is_empty()),
+                    mappings: vec![mapping],
+                };
+                let weight = RouteWeight { numbers: vec![0], ..RouteWeight::default() };
+                slot.insert(Group { key, identity, weight, kind: GroupKind::Tcp(alloc::boxed::Box::new(group)) });
+            }
+            indexmap::map::Entry::Occupied(mut slot) => {
+                let Group { kind, identity, .. } = slot.get_mut();
+                let GroupKind::Tcp(group) = kind else { return };
+                if group.mappings.iter().any(|member| same_member(&member.identity, &mapping.identity)) {
+                    posts.duplicate_member(&mapping.identity, identity);
+                    return;
+                }
+                let mismatched = tcp_mismatches(&group.mappings[0], &mapping);
+                if mismatched.is_empty() {
+                    group.mappings.push(mapping);
+                } else {
+                    posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
+                }
+            }
+        }
+    }
+
+    /// MappingFactory.finalize: what members share, their clusters, their weights.
+    pub(super) fn finish_groups(&mut self) {
+        let mut groups = core::mem::take(&mut self.groups);
+        for group in groups.values_mut() {
+            match &mut group.kind {
+                GroupKind::Http(http) => self.finish_http_group(http, &group.identity),
+                GroupKind::Tcp(tcp) => {
+                    for mapping in &mut tcp.mappings {
+                        mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping)));
+                    }
+                    let weights = weights(&tcp.mappings, |m| (m.spec.weight.clone(), &m.identity.name));
+                    match self.shares(weights, &group.identity) {
+                        Ok(order) => reorder(&mut tcp.mappings, &order, |m, share| m.share = share),
+                        Err(partial) => partial.into_iter().for_each(|(at, share)| tcp.mappings[at].share = share),
+                    }
+                }
+            }
+        }
+        self.groups = groups;
+    }
+
+    fn finish_http_group(&mut self, group: &mut HttpGroup, identity: &Identity) {
+        group.shared = shared(&group.mappings);
+        self.complete_labels(group, identity);
+        if let Some(shadow) = &mut group.shadow {
+            shadow.cluster = Some(self.add_cluster(cluster::Wanted::by_mapping(shadow, Some("shadow".into()))));
+        }
+        if let Some(redirect) = &group.redirect {
+            group.shared.case_sensitive = redirect.spec.case_sensitive.clone().or(group.shared.case_sensitive.take());
+            return;
+        }
+        for mapping in &mut group.mappings {
+            let marker = mapping.spec.cluster_tag.as_ref().map(|tag| tag.value.clone()).filter(|tag| !tag.is_empty());
+            mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_mapping(mapping, marker)));
+        }
+        if let [only] = group.mappings.as_mut_slice() {
+            let origin = only.spec.weight.as_ref().and_then(|weight| weight.origin).unwrap_or_else(Origin::built_in);
+            only.share = Sourced::new(100, origin.by(Rule::Derived));
+            return;
+        }
+        let weights = weights(&group.mappings, |m| (m.spec.weight.clone(), &m.identity.name));
+        match self.shares(weights, identity) {
+            Ok(order) => reorder(&mut group.mappings, &order, |m, share| m.share = share),
+            Err(partial) => partial.into_iter().for_each(|(at, share)| group.mappings[at].share = share),
+        }
+    }
+
+    /// Puts the Module's default labels in front of a group's, or in their place.
+    fn complete_labels(&mut self, group: &mut HttpGroup, identity: &Identity) {
+        let Some(labels) = group.core.labels.as_mut().filter(|labels| !labels.value.is_empty()) else {
+            let domain = self.ambassador.default_label_domain();
+            if let Some(defaults) = self.ambassador.default_labels(&domain.value) {
+                let label = spec::Map(vec![("defaults".into(), defaults.clone())]);
+                let labels = spec::Map(vec![(domain.value, Sourced::new(vec![Sourced::new(label, defaults.origin)], defaults.origin))]);
+                group.core.labels = Some(Sourced::new(labels, defaults.origin));
+            }
+            return;
+        };
+        for (domain, list) in &mut labels.value.0 {
+            let Some(defaults) = self.ambassador.default_labels(domain) else { continue };
+            for label in &mut list.value {
+                if label.value.0.len() > 1 {
+                    let message = "label has multiple entries instead of just one";
+                    self.posts.error(identity, Post::new(&codes::INVALID_LABEL_GROUP, message, label.origin));
+                }
+                if let Some((_, actions)) = label.value.0.first_mut() {
+                    actions.value.splice(0..0, defaults.value.iter().cloned());
+                }
+            }
+        }
+    }
+
+    /// Cumulative shares: members with a weight first, in order; the others divide what is left. On an error, what the
+    /// reference had set by then.
+    fn shares(&mut self, weights: Vec<(Option<Sourced<i64>>, Str)>, identity: &Identity) -> Result<Shares, Shares> {
+        let built_in = Origin::built_in();
+        if weights.len() == 1 {
+            return Ok(vec![(0, Sourced::new(100, built_in))]);
+        }
+        let mut shares: Shares = Vec::with_capacity(weights.len());
+        let mut total: i64 = 0;
+        let ignoring = "Could not normalize mapping weights, ignoring...";
+        for (at, (weight, name)) in weights.iter().enumerate() {
+            let Some(weight) = weight else { continue };
+            if !(0..=100).contains(&weight.value) {
+                let message = format!("Mapping {name} has invalid weight {}", weight.value);
+                self.posts.error(identity, Post::new(&codes::INVALID_WEIGHT, message, weight.origin));
+                self.posts.error(identity, Post::new(&codes::INVALID_WEIGHT, ignoring, None));
+                return Err(shares);
+            }
+            total += weight.value;
+            shares.push((at, Sourced::new(u32::try_from(total).unwrap_or(u32::MAX), weight.origin.map(|origin| origin.by(Rule::Derived)))));
+        }
+        if total > 100 {
+            let message = "Total weight of mappings exceeds 100, please reconfigure for correct behavior...";
+            let place = weights.iter().rev().find_map(|(weight, _)| weight.as_ref()).and_then(|weight| weight.origin);
+            self.posts.error(identity, Post::new(&codes::INVALID_WEIGHT, message, place));
+            self.posts.error(identity, Post::new(&codes::INVALID_WEIGHT, ignoring, None));
+            return Err(shares);
+        }
+        let without: Vec<usize> = weights.iter().enumerate().filter(|(_, (weight, _))| weight.is_none()).map(|(at, _)| at).collect();
+        let each = half_even(100 - total, i64::try_from(without.len()).unwrap_or(1));
+        for (i, at) in without.iter().enumerate() {
+            total = if i + 1 == without.len() { 100 } else { total + each };
+            shares.push((*at, Sourced::new(u32::try_from(total).unwrap_or(0), built_in.by(Rule::Derived))));
+        }
+        Ok(shares)
+    }
+}
+
+/// Members by their old place, in their new order, with their cumulative shares.
+type Shares = Vec<(usize, Sourced<u32>)>;
+
+fn weights<M>(members: &[M], weight: impl Fn(&M) -> (Option<Sourced<i64>>, &Str)) -> Vec<(Option<Sourced<i64>>, Str)> {
+    members.iter().map(|member| weight(member)).map(|(weight, name)| (weight, name.clone())).collect()
+}
+
+fn reorder<M>(members: &mut Vec<M>, order: &Shares, set: impl Fn(&mut M, Sourced<u32>)) {
+    let mut old: Vec<Option<M>> = members.drain(..).map(Some).collect();
+    for (at, share) in order {
+        if let Some(mut member) = old.get_mut(*at).and_then(Option::take) {
+            set(&mut member, share.clone());
+            members.push(member);
+        }
+    }
+}
+
+/// Division rounded to the nearest, halves to even, as Python's `round`.
+fn half_even(value: i64, by: i64) -> i64 {
+    if by == 0 {
+        return 0;
+    }
+    let (quotient, rest) = (value.div_euclid(by), value.rem_euclid(by));
+    match (rest * 2).cmp(&by) {
+        core::cmp::Ordering::Less => quotient,
+        core::cmp::Ordering::Greater => quotient + 1,
+        core::cmp::Ordering::Equal => quotient + quotient.rem_euclid(2),
+    }
+}
+
+impl HttpGroup {
+    /// Takes a member in; says whether it counts for the group's place among routes.
+    fn take(&mut self, mut mapping: HttpMapping, identity: &Identity, posts: &mut Posts) -> bool {
+        let on = |flag: &Option<Sourced<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
+        let place = |flag: &Option<Sourced<bool>>| flag.as_ref().and_then(|flag| flag.origin);
+        let name = mapping.identity.name.clone();
+        let (shadow, mut redirect) = (on(&mapping.spec.shadow), on(&mapping.spec.host_redirect));
+        if shadow && redirect {
+            let message = "At most one of host_redirect and shadow may be set; ignoring host_redirect";
+            posts.error(&mapping.identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, place(&mapping.spec.host_redirect)));
+            mapping.spec.host_redirect = None;
+            redirect = false;
+        }
+        let mut refuse = |message: String, origin| posts.error(identity, Post::new(&codes::GROUP_CONFLICT, message, origin));
+        if shadow {
+            match &self.shadow {
+                Some(first) => refuse(format!("cannot accept {name} as second shadow after {}", first.identity.name), place(&mapping.spec.shadow)),
+                None => self.shadow = Some(mapping),
+            }
+            false
+        } else if redirect {
+            let origin = place(&mapping.spec.host_redirect);
+            match (&self.redirect, self.mappings.first()) {
+                (Some(first), _) => refuse(format!("cannot accept {name} as second host_redirect after {}", first.identity.name), origin),
+                (None, Some(first)) => refuse(
+                    format!("cannot accept {name} with host_redirect after mappings without host_redirect (eg {})", first.identity.name),
+                    origin,
+                ),
+                (None, None) => self.redirect = Some(mapping),
+            }
+            false
+        } else if let Some(first) = &self.redirect {
+            let message = format!("cannot accept {name} without host_redirect after {} with host_redirect", first.identity.name);
+            posts.error(&mapping.identity, Post::new(&codes::GROUP_CONFLICT, message, None));
+            false
+        } else {
+            self.mappings.push(mapping);
+            true
+        }
+    }
+}
+
+fn tcp_mismatches(first: &TcpMapping, mapping: &TcpMapping) -> Vec<(&'static str, Option<Origin>)> {
+    fn differs<T: PartialEq>(theirs: &Option<Sourced<T>>, ours: &Option<Sourced<T>>) -> Option<Option<Origin>> {
+        match (theirs, ours) {
+            (Some(theirs), ours) if ours.as_ref() != Some(theirs) => Some(theirs.origin),
+            _ => None,
+        }
+    }
+    let (ours, theirs) = (&first.spec, &mapping.spec);
+    let breakers = (first.breakers != mapping.breakers).then(|| mapping.breakers.as_ref().and_then(|b| b.origin));
+    [
+        ("address", differs(&theirs.address, &ours.address)),
+        ("circuit_breakers", breakers),
+        ("enable_ipv4", differs(&theirs.enable_ipv4, &ours.enable_ipv4)),
+        ("enable_ipv6", differs(&theirs.enable_ipv6, &ours.enable_ipv6)),
+        ("host", differs(&theirs.host, &ours.host)),
+        ("idle_timeout_ms", differs(&theirs.idle_timeout_ms, &ours.idle_timeout_ms)),
+        ("tls", differs(&theirs.tls, &ours.tls)),
+    ]
+    .into_iter()
+    .filter_map(|(field, place)| Some((field, place?)))
+    .collect()
+}
+
+/// What the members of a group decide for all: the last that says something.
+fn shared(mappings: &[HttpMapping]) -> Shared {
+    let mut order: Vec<&HttpMapping> = mappings.iter().collect();
+    order.sort_by(|a, b| a.weight.cmp(&b.weight));
+    let mut out = Shared::default();
+    for mapping in order {
+        let spec = &mapping.spec;
+        out.host.clone_from(&mapping.host);
+        if let Some(regex) = &spec.host_regex {
+            out.host_regex = regex.value;
+        }
+        if out.labels.is_empty() {
+            out.labels = mapping.labels.clone();
+        } else if !mapping.labels.is_empty() {
+            Arc::make_mut(&mut out.labels).extend(mapping.labels.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        out.query.clone_from(&mapping.query);
+        for (into, from) in [(&mut out.add_request_headers, &spec.add_request_headers), (&mut out.add_response_headers, &spec.add_response_headers)] {
+            if let Some(from) = from {
+                merge(into, &from.value.0, |(name, _)| name);
+            }
+        }
+        out.regex_rewrite.clone_from(&spec.regex_rewrite);
+        replace(&mut out.case_sensitive, &spec.case_sensitive);
+        replace(&mut out.remove_request_headers, &spec.remove_request_headers);
+        replace(&mut out.remove_response_headers, &spec.remove_response_headers);
+        replace(&mut out.priority, &spec.priority);
+        replace(&mut out.cors, &spec.cors);
+        replace(&mut out.retry_policy, &spec.retry_policy);
+        replace(&mut out.allow_upgrade, &spec.allow_upgrade);
+        out.mentions_redirect |= spec.host_redirect.is_some();
+    }
+    out
+}
+
+fn replace<T: Clone>(into: &mut Option<T>, from: &Option<T>) {
+    if from.is_some() {
+        into.clone_from(from);
+    }
+}
+
+/// Later entries replace earlier ones of the same key, in their place.
+fn merge<T: Clone>(into: &mut Vec<T>, from: &[T], key: impl Fn(&T) -> &Str) {
+    for entry in from {
+        match into.iter_mut().find(|known| key(known) == key(entry)) {
+            Some(known) => *known = entry.clone(),
+            None => into.push(entry.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half_even;
+
+    #[test]
+    fn halves_go_to_the_even_side() {
+        assert_eq!([half_even(50, 4), half_even(70, 4), half_even(100, 3), half_even(100, 6)], [12, 18, 33, 17]);
+    }
+}

@@ -1,0 +1,87 @@
+//! IRHealthChecks: active health checks of a Mapping's cluster.
+//!
+//! Source of the behaviour: Emissary `python/ambassador/ir/irhealthchecks.py`.
+
+use super::posts::{Identity, Post};
+use super::Model;
+use crate::dialect::ambassador::duration;
+use crate::dialect::ambassador::spec;
+use crate::diagnostic::codes;
+use crate::ir::{AppendAction, HealthCheck, HealthChecker, HeaderMutations, HeaderToAdd};
+use crate::resource::{Sourced, Origin};
+use crate::text::Str;
+use alloc::format;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+impl Model<'_> {
+    /// The health checks that can be used; the others are complained of.
+    pub(super) fn health_checks(&mut self, checks: &Sourced<Vec<Sourced<spec::HealthCheck>>>, mapping: &Identity) -> Vec<Sourced<HealthCheck>> {
+        let identity = Identity { kind: "IRHealthChecks".into(), ..Identity::internal("ir.health_checks", "IRHealthChecks", "ir.health_checks") };
+        let identity = Identity { origin: mapping.origin, ..identity };
+        let mut out = Vec::new();
+        for check in &checks.value {
+            let spec = &check.value;
+            let Some(location) = &spec.health_check else { continue };
+            let time = |written: &Option<Sourced<Str>>, default: u64| match written {
+                Some(text) => duration::parse_go(&text.value).map(|time| Sourced::new(time, text.origin)),
+                None => Some(Sourced::built_in(Duration::from_secs(default))),
+            };
+            let count = |written: &Option<Sourced<i64>>, default: u32| match written {
+                Some(number) => u32::try_from(number.value).ok().map(|value| Sourced::new(value, number.origin)),
+                None => Some(Sourced::built_in(default)),
+            };
+            let (Some(timeout), Some(interval)) = (time(&spec.timeout, 3), time(&spec.interval, 5)) else { continue };
+            let (Some(healthy), Some(unhealthy)) = (count(&spec.healthy_threshold, 1), count(&spec.unhealthy_threshold, 2)) else { continue };
+            let checker = match (&location.value.http, &location.value.grpc) {
+                (Some(http), _) => self.http_checker(&http.value, &identity),
+                (None, Some(grpc)) => HealthChecker::Grpc {
+                    service_name: grpc.value.upstream_name.clone().unwrap_or_default(),
+                    authority: grpc.value.authority.clone(),
+                },
+                (None, None) => continue,
+            };
+            let value = HealthCheck { timeout, interval, healthy_threshold: healthy, unhealthy_threshold: unhealthy, checker };
+            out.push(Sourced::new(value, check.origin));
+        }
+        out
+    }
+
+    fn http_checker(&mut self, http: &spec::HttpHealthCheck, identity: &Identity) -> HealthChecker {
+        let mut expected_statuses = Vec::new();
+        for range in http.expected_statuses.iter().flat_map(|ranges| &ranges.value) {
+            let number = |value: &Option<Sourced<i64>>| value.as_ref().map_or(0, |value| value.value);
+            let (start, end) = (number(&range.value.min), number(&range.value.max) + 1);
+            if start > end {
+                let message = format!(
+                    "IRHealthChecks: expected_statuses: status range start value {start} cannot be higher than the end {end} for range. Ignoring expected status for health-check"
+                );
+                self.posts.error(identity, Post::new(&codes::INVALID_HEALTH_CHECK, message, range.origin));
+                continue;
+            }
+            expected_statuses.push(Sourced::new((start, end), range.origin));
+        }
+        HealthChecker::Http {
+            path: http.path.clone().unwrap_or_default(),
+            host: http.hostname.clone(),
+            headers: HeaderMutations {
+                add: http.add_request_headers.iter().flat_map(|headers| added_headers(&headers.value.0)).collect(),
+                remove: http.remove_request_headers.clone().unwrap_or_default().value,
+            },
+            expected_statuses,
+        }
+    }
+}
+
+/// Headers to add, as the IR has them. Without `append` they are appended.
+pub fn added_headers(headers: &[(Str, Sourced<spec::AddedHeader>)]) -> Vec<Sourced<HeaderToAdd>> {
+    let one = |(name, header): &(Str, Sourced<spec::AddedHeader>)| {
+        let append = header.value.append.as_ref().is_none_or(|append| append.value);
+        let action = if append { AppendAction::Append } else { AppendAction::Overwrite };
+        let value = header.value.value.clone().unwrap_or_default();
+        let origin: Option<Origin> = value.origin.or(header.origin);
+        Sourced::new(HeaderToAdd { name: name.clone(), value: value.value, action }, origin)
+    };
+    headers.iter().map(one).collect()
+}
+

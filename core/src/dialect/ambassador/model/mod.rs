@@ -1,0 +1,172 @@
+//! What only Ambassador means: the seed's IR (`IRAmbassador`, `IRHost`, `IRListener`, `IRMapping`, `IRMappingGroup`,
+//! `IRCluster`, `IRAuth`...), built from a [`Config`] in the order that [`Model::build`] shows.
+//!
+//! Nothing here knows Envoy's messages or the dialect-free IR; `lower/` goes from here to there.
+
+pub mod ambassador;
+pub mod auth;
+pub mod cluster;
+pub mod filter;
+pub mod group;
+pub mod health_check;
+pub mod host;
+pub mod hostglob;
+pub mod listener;
+pub mod log_service;
+pub mod mapping;
+pub mod rate_limit;
+pub mod resolver;
+pub mod service;
+pub mod tls;
+pub mod tracing;
+
+mod posts;
+
+pub use ambassador::Ambassador;
+pub use auth::Auth;
+pub use cluster::Cluster;
+pub use filter::Filter;
+pub use group::{Group, GroupKind};
+pub use host::Host;
+pub use listener::Listener;
+pub use log_service::LogService;
+pub use mapping::{HttpMapping, TcpMapping};
+pub use posts::{Identity, Posts};
+pub use rate_limit::RateLimit;
+pub use resolver::Resolver;
+pub use tls::{ContextId, TlsContext};
+pub use tracing::Tracing;
+
+use super::options::Options;
+use super::spec::{Decode, Decoder};
+use crate::config::{Config, Resource};
+use crate::diagnostic::Diagnostic;
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::vec::Vec;
+
+/// Maps that keep the order of insertion: the reference's dictionaries do, and its answers depend on it.
+pub type Map<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
+
+/// The whole model, complete after [`Model::build`].
+pub struct Model<'c> {
+    /// What it is built from.
+    pub config: &'c Config,
+    /// How the controller is deployed.
+    pub options: &'c Options,
+    /// The `ambassador` Module with its defaults.
+    pub ambassador: Ambassador,
+    /// All TLS contexts ever made; hosts and clusters name them by number.
+    pub contexts: Vec<TlsContext>,
+    /// Those that can be found by name.
+    pub context_names: Map<Str, ContextId>,
+    /// The port that cleartext is redirected from, once a context has set one.
+    pub redirect_cleartext_from: Option<Sourced<i64>>,
+    /// Listeners by what they bind to, e.g. `tcp-0.0.0.0-8080`.
+    pub listeners: Map<Str, Listener>,
+    /// Hosts by name.
+    pub hosts: Map<Str, Host>,
+    /// Resolvers by name.
+    pub resolvers: Map<Str, Resolver>,
+    /// The tracing service, if one is active.
+    pub tracing: Option<Tracing>,
+    /// The rate limit service, if one is active.
+    pub rate_limit: Option<RateLimit>,
+    /// Log services by name.
+    pub log_services: Map<Str, LogService>,
+    /// HTTP filters in order, the router last.
+    pub filters: Vec<Filter>,
+    /// The authentication filter's settings, if one is active.
+    pub auth: Option<Auth>,
+    /// Mapping groups by identity.
+    pub groups: Map<group::GroupKey, Group>,
+    /// Clusters by their long name.
+    pub clusters: Map<Str, Cluster>,
+    /// What was complained of, by resource.
+    pub posts: Posts,
+}
+
+impl<'c> Model<'c> {
+    /// Builds the model. This is the order of construction: it decides which definition wins and what later steps see.
+    ///
+    /// Source of the order: Emissary `python/ambassador/ir/ir.py`.
+    pub fn build(config: &'c Config, options: &'c Options, sink: &mut Vec<Diagnostic>) -> Self {
+        let mut model = Self::new(config, options);
+        // The Module first, as everything may look up a default in it; it is finished below, once certificates are known.
+        model.ambassador = Ambassador::new(config, &mut model.posts);
+        // TLS contexts, from the `tls` Module (IRAmbassadorTLS) and from TLSContext resources.
+        model.load_tls_module();
+        model.load_tls_contexts();
+        // Listeners, then which of them have a companion for HTTP/3.
+        model.load_listeners();
+        model.pair_http3_listeners();
+        // Hosts; without any, one for everything.
+        model.load_hosts();
+        model.default_host();
+        // The Module's settings and the filters that it asks for.
+        model.finish_ambassador();
+        model.load_resolvers();
+        // Single-instance resources: set up, then asked whether they are active.
+        model.tracing = Tracing::set_up(&mut model);
+        model.rate_limit = RateLimit::set_up(&mut model);
+        model.load_log_services();
+        model.add_cors_filter();
+        model.auth = Auth::set_up(&mut model);
+        model.add_service_filters();
+        model.refuse_error_response_overrides();
+        model.add_router_filter();
+        // Mappings, into groups.
+        model.load_mappings();
+        model.load_tcp_mappings();
+        // Active resources add the mappings and clusters that they need.
+        model.add_probe_mappings();
+        model.add_service_clusters();
+        // With everything known: weights across a group, clusters, listeners for TCP groups, names that Envoy takes.
+        model.finish_groups();
+        model.add_tcp_listeners();
+        model.normalize_cluster_names();
+        sink.append(&mut model.posts.diagnostics);
+        model
+    }
+
+    fn new(config: &'c Config, options: &'c Options) -> Self {
+        Self {
+            config,
+            options,
+            ambassador: Ambassador::default(),
+            contexts: Vec::new(),
+            context_names: Map::default(),
+            redirect_cleartext_from: None,
+            listeners: Map::default(),
+            hosts: Map::default(),
+            resolvers: Map::default(),
+            tracing: None,
+            rate_limit: None,
+            log_services: Map::default(),
+            filters: Vec::new(),
+            auth: None,
+            groups: Map::default(),
+            clusters: Map::default(),
+            posts: Posts::default(),
+        }
+    }
+
+    /// The resources of a kind, in the order in which they were loaded.
+    fn resources(&self, key: &str) -> impl Iterator<Item = &'c Resource> + use<'c> {
+        let config = self.config;
+        config.get_config(key).into_iter().flat_map(|storage| storage.iter().map(|(_, resource)| resource))
+    }
+
+    fn refuse_error_response_overrides(&mut self) {
+        if let Some(overrides) = &self.ambassador.settings.error_response_overrides {
+            let origin = overrides.origin;
+            let identity = self.ambassador.identity.clone();
+            self.posts.error(&identity, posts::unsupported("error_response_overrides is not supported in Emissary 4 and will be ignored", origin));
+        }
+    }
+}
+
+/// Reads a resource's typed spec.
+pub(super) fn spec_of<T: Decode + Default>(resource: &Resource) -> T {
+    T::decode(&resource.spec, &mut Decoder::new(resource.object, resource.rule)).unwrap_or_default()
+}

@@ -1,0 +1,159 @@
+//! What the reference posts on its resources: errors and notices, kept by resource because some decisions look at them,
+//! and handed out as diagnostics.
+
+use crate::config::Resource;
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::resource::{Origin, ResourceKey, Sourced};
+use crate::text::{NodeId, Str};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hashbrown::HashSet;
+
+/// Who a resource of the model is: the resource it was made from, or a name of its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identity {
+    /// The reference's key for errors. Not unique across kinds.
+    pub rkey: Str,
+    /// Kind.
+    pub kind: Str,
+    /// Name; the model's own resources have names like `ir.ambassador`.
+    pub name: Str,
+    /// `None` for what the controller made and put nowhere.
+    pub namespace: Option<Str>,
+    /// The object that it was made from.
+    pub origin: Option<Origin>,
+}
+
+impl Identity {
+    /// Of a resource of the configuration.
+    pub fn of(resource: &Resource) -> Self {
+        Self {
+            rkey: resource.rkey.clone(),
+            kind: resource.kind.clone(),
+            name: resource.name.clone(),
+            namespace: Some(resource.namespace.clone()),
+            origin: Some(Origin::field(resource.object, NodeId(0))),
+        }
+    }
+
+    /// Of something that the controller made.
+    pub fn internal(rkey: impl Into<Str>, kind: &str, name: impl Into<Str>) -> Self {
+        Self { rkey: rkey.into(), kind: kind.into(), name: name.into(), namespace: None, origin: None }
+    }
+
+    /// The key by which findings name it.
+    ///
+    /// What the controller made has no name and namespace; the reference splits its key instead (`ir.tracing`).
+    pub fn key(&self) -> ResourceKey {
+        let (name, namespace) = match (&self.namespace, self.rkey.split_once('.')) {
+            (Some(namespace), _) => (self.name.clone(), Some(namespace.clone())),
+            (None, Some((name, namespace))) => (name.into(), Some(namespace.into())),
+            (None, None) => (self.rkey.clone(), None),
+        };
+        ResourceKey { group: Str::new_static("getambassador.io"), kind: self.kind.clone(), namespace, name }
+    }
+}
+
+/// One complaint, before it is known on whom.
+pub struct Post {
+    pub(super) code: &'static Code,
+    pub(super) message: String,
+    pub(super) origin: Option<Origin>,
+    pub(super) help: Option<String>,
+}
+
+impl Post {
+    /// A complaint of this kind at this place (`None`: at the resource itself).
+    pub fn new(code: &'static Code, message: impl Into<String>, origin: impl Into<Option<Origin>>) -> Self {
+        Self { code, message: message.into(), origin: origin.into(), help: None }
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Something that this version of Emissary does not do.
+pub fn unsupported(message: impl Into<String>, origin: impl Into<Option<Origin>>) -> Post {
+    Post::new(&codes::UNSUPPORTED_FEATURE, message, origin)
+}
+
+/// Complaints by resource.
+#[derive(Default)]
+pub struct Posts {
+    errored: HashSet<Str>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Posts {
+    /// An error on a resource.
+    pub fn error(&mut self, on: &Identity, post: Post) {
+        self.errored.insert(on.rkey.clone());
+        let place = Place::origin(post.origin.or(on.origin));
+        let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
+        diagnostic.help = post.help;
+        self.push(diagnostic);
+    }
+
+    /// An error about the whole, at a place.
+    pub fn overall(&mut self, post: Post) {
+        let mut diagnostic = Diagnostic::new(post.code, post.message, Place::origin(post.origin));
+        diagnostic.help = post.help;
+        self.push(diagnostic);
+    }
+
+    /// A notice about the whole.
+    pub fn overall_notice(&mut self, post: Post) {
+        let mut diagnostic = Diagnostic::new(post.code, post.message, Place::origin(post.origin));
+        diagnostic.severity = Severity::Notice;
+        self.push(diagnostic);
+    }
+
+    /// The reference drops a Host without its Secret without a word; a warning says so here.
+    pub fn secret_missing_for_host(&mut self, on: &Identity, post: Post) {
+        let place = Place::origin(post.origin.or(on.origin));
+        let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
+        diagnostic.severity = Severity::Warning;
+        self.push(diagnostic);
+    }
+
+    /// A notice on a resource, which changes nothing.
+    pub fn notice(&mut self, on: &Identity, post: Post) {
+        let place = Place::origin(post.origin.or(on.origin));
+        let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
+        diagnostic.severity = Severity::Notice;
+        diagnostic.help = post.help;
+        self.push(diagnostic);
+    }
+
+    /// A member of a group whose name the reference cannot tell from another's.
+    pub fn duplicate_member(&mut self, member: &Identity, group: &Identity) {
+        let message = format!("{} is dropped: up to its first dot its name is that of another Mapping for the same requests", member.name);
+        let post = Post::new(&codes::DUPLICATE_MEMBER, message, None);
+        let place = Place::origin(member.origin);
+        let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(member.key());
+        diagnostic = diagnostic.related(Place::origin(group.origin), "the other one");
+        self.push(diagnostic);
+    }
+
+    /// Whether anything with this key has an error: the reference's keys are shared between kinds.
+    pub fn has_error(&self, rkey: &str) -> bool {
+        self.errored.contains(rkey)
+    }
+
+    /// The same complaint is made once.
+    fn push(&mut self, diagnostic: Diagnostic) {
+        if !self.diagnostics.contains(&diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}
+
+/// Text of a value, empty for none.
+pub fn text(value: Option<&Sourced<Str>>) -> &str {
+    value.map_or("", |value| value.value.as_str())
+}

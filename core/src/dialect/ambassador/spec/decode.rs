@@ -1,0 +1,205 @@
+//! Reading typed specs from normalised trees: every field optional, every value with its origin.
+//!
+//! A value of the wrong type reads as absent here. Saying so is the schema's business (`kinds/`), which has seen the
+//! object before; for the untyped `Module` it is [`Decoder::wrong`]'s.
+
+use crate::resource::{ObjectId, Origin, Rule, Sourced};
+use crate::text::{Node, Str, Value};
+use alloc::vec::Vec;
+
+/// What a value of the wrong type was.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    /// Where.
+    pub origin: Origin,
+    /// What it should have been.
+    pub expected: &'static str,
+    /// What it is.
+    pub found: &'static str,
+}
+
+/// Reads values of one object.
+pub struct Decoder<'w> {
+    object: ObjectId,
+    rule: Rule,
+    wrong: Option<&'w mut Vec<Wrong>>,
+}
+
+impl<'w> Decoder<'w> {
+    /// A decoder that passes over values of the wrong type.
+    pub fn new(object: ObjectId, rule: Rule) -> Self {
+        Self { object, rule, wrong: None }
+    }
+
+    /// A decoder that also notes them.
+    pub fn noting(object: ObjectId, rule: Rule, wrong: &'w mut Vec<Wrong>) -> Self {
+        Self { object, rule, wrong: Some(wrong) }
+    }
+
+    /// The origin of a node.
+    pub fn origin(&self, node: &Node) -> Origin {
+        Origin::new(self.object, node.id, self.rule)
+    }
+
+    /// The value of a node with its origin; `None` for `null` and wrong types.
+    pub fn read<T: Decode>(&mut self, node: &Node) -> Option<Sourced<T>> {
+        if matches!(node.value, Value::Null) {
+            return None;
+        }
+        match T::decode(node, self) {
+            Some(value) => Some(Sourced::new(value, self.origin(node))),
+            None => {
+                let origin = self.origin(node);
+                if let Some(wrong) = &mut self.wrong {
+                    wrong.push(Wrong { origin, expected: T::EXPECTED, found: node.kind_name() });
+                }
+                None
+            }
+        }
+    }
+}
+
+/// A type that can be read from a node.
+pub trait Decode: Sized {
+    /// What a message calls it.
+    const EXPECTED: &'static str;
+
+    /// The value, or `None` if the node is something else.
+    fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self>;
+}
+
+impl Decode for bool {
+    const EXPECTED: &'static str = "boolean";
+    fn decode(node: &Node, _: &mut Decoder<'_>) -> Option<Self> {
+        node.as_bool()
+    }
+}
+
+impl Decode for i64 {
+    const EXPECTED: &'static str = "integer";
+    fn decode(node: &Node, _: &mut Decoder<'_>) -> Option<Self> {
+        match node.value {
+            Value::Int(value) => Some(value),
+            #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number within range")]
+            Value::Float(value) if value % 1.0 == 0.0 && (-9e15..9e15).contains(&value) => Some(value as i64),
+            _ => None,
+        }
+    }
+}
+
+impl Decode for Str {
+    const EXPECTED: &'static str = "string";
+    fn decode(node: &Node, _: &mut Decoder<'_>) -> Option<Self> {
+        match &node.value {
+            Value::String(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Decode for Node {
+    const EXPECTED: &'static str = "value";
+    fn decode(node: &Node, _: &mut Decoder<'_>) -> Option<Self> {
+        Some(node.clone())
+    }
+}
+
+impl<T: Decode> Decode for Vec<Sourced<T>> {
+    const EXPECTED: &'static str = "array";
+    fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
+        Some(node.as_array()?.iter().filter_map(|item| decoder.read(item)).collect())
+    }
+}
+
+/// A text, or a list of texts: the untyped Module takes both in some places.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextOrList {
+    /// One text.
+    Text(Str),
+    /// A list.
+    List(Vec<Sourced<Str>>),
+}
+
+impl Decode for TextOrList {
+    const EXPECTED: &'static str = "array of strings";
+    fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
+        match &node.value {
+            Value::String(text) => Some(Self::Text(text.clone())),
+            _ => Vec::decode(node, decoder).map(Self::List),
+        }
+    }
+}
+
+/// A JSON object with any keys, sorted by them: so does Go when it writes a map.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Map<T>(pub Vec<(Str, Sourced<T>)>);
+
+impl<T> Map<T> {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Sourced<T>> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// Keys and values in order.
+    pub fn iter(&self) -> core::slice::Iter<'_, (Str, Sourced<T>)> {
+        self.0.iter()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: Decode> Decode for Map<T> {
+    const EXPECTED: &'static str = "object";
+    fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let object = node.as_object()?;
+        let mut entries: Vec<(Str, Sourced<T>)> =
+            object.iter().filter_map(|entry| Some((entry.key.clone(), decoder.read(&entry.value)?))).collect();
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        Some(Map(entries))
+    }
+}
+
+/// Declares structs whose fields are all `Option<Sourced<T>>`, read from the keys of their names (or of the string given).
+macro_rules! spec {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident $(= $key:literal)?: $type:ty,)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: Option<$crate::resource::Sourced<$type>>,)*
+        }
+
+        impl $crate::dialect::ambassador::spec::decode::Decode for $name {
+            const EXPECTED: &'static str = "object";
+            fn decode(node: &$crate::text::Node, decoder: &mut $crate::dialect::ambassador::spec::decode::Decoder<'_>) -> Option<Self> {
+                let object = node.as_object()?;
+                let mut spec = Self::default();
+                for entry in object.iter() {
+                    match entry.key.as_str() {
+                        $($crate::dialect::ambassador::spec::decode::spec_key!($field $(= $key)?) => spec.$field = decoder.read(&entry.value),)*
+                        _ => {}
+                    }
+                }
+                Some(spec)
+            }
+        }
+
+        impl $name {
+            /// The keys that are read.
+            pub const KEYS: &'static [&'static str] = &[$($crate::dialect::ambassador::spec::decode::spec_key!($field $(= $key)?)),*];
+        }
+    )*};
+}
+
+macro_rules! spec_key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident = $key:literal) => {
+        $key
+    };
+}
+
+pub(crate) use {spec, spec_key};

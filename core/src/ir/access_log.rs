@@ -1,0 +1,75 @@
+//! Access logs.
+
+use super::Json;
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// One access log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessLog {
+    /// Envoy's extension name, e.g. `envoy.access_loggers.file`.
+    pub name: Str,
+    /// Where it goes.
+    pub sink: AccessLogSink,
+}
+
+/// Where an access log goes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AccessLogSink {
+    /// A file.
+    File(FileAccessLog),
+    /// A service that speaks ALS.
+    Grpc(GrpcAccessLog),
+}
+
+/// A log in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileAccessLog {
+    /// Path that the proxy sees.
+    pub path: Sourced<Str>,
+    /// What is written.
+    pub format: Sourced<AccessLogFormat>,
+}
+
+/// What is written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AccessLogFormat {
+    /// A line with Envoy's `%COMMANDS%`.
+    Text(Str),
+    /// JSON whose values are all text.
+    Json(Vec<(Str, Json)>),
+    /// JSON that keeps numbers and booleans.
+    TypedJson(Vec<(Str, Json)>),
+}
+
+/// A log sent to a service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrpcAccessLog {
+    /// What is logged.
+    pub kind: GrpcAccessLogKind,
+    /// Cluster of the service.
+    pub cluster: Sourced<Str>,
+    /// Name sent along.
+    pub log_name: Sourced<Str>,
+    /// Longest time between two flushes.
+    pub flush_interval: Sourced<Duration>,
+    /// Bytes that cause a flush.
+    pub buffer_bytes: Sourced<u32>,
+    /// Request headers logged.
+    pub request_headers: Vec<Sourced<Str>>,
+    /// Response headers logged.
+    pub response_headers: Vec<Sourced<Str>>,
+    /// Response trailers logged.
+    pub response_trailers: Vec<Sourced<Str>>,
+}
+
+/// What a gRPC access log logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrpcAccessLogKind {
+    /// HTTP requests.
+    Http,
+    /// TCP connections.
+    Tcp,
+}

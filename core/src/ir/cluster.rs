@@ -1,0 +1,196 @@
+//! Clusters and endpoints.
+
+use super::{Origins, UpstreamTls};
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// A set of endpoints that serve one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Unique in the gateway.
+    pub name: Sourced<Str>,
+    /// Name in statistics.
+    pub alt_stat_name: Option<Sourced<Str>>,
+    /// How endpoints are found.
+    pub discovery: ClusterDiscovery,
+    /// Load balancing.
+    pub lb_policy: Sourced<LbPolicy>,
+    /// Connect timeout.
+    pub connect_timeout: Sourced<Duration>,
+    /// Address families asked for.
+    pub dns_family: Option<Sourced<DnsFamily>>,
+    /// Names are asked for again as often as DNS says.
+    pub respect_dns_ttl: Option<Sourced<bool>>,
+    /// Limits by priority.
+    pub circuit_breakers: Vec<Sourced<CircuitBreaker>>,
+    /// HTTP options of connections to it.
+    pub http: UpstreamHttp,
+    /// TLS to it.
+    pub tls: Option<Sourced<UpstreamTls>>,
+    /// TCP keepalive.
+    pub keepalive: Option<Sourced<TcpKeepalive>>,
+    /// Active health checks.
+    pub health_checks: Vec<Sourced<HealthCheck>>,
+    /// The resources that made it.
+    pub origins: Origins,
+}
+
+/// How a cluster's endpoints are found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClusterDiscovery {
+    /// Host names, asked of DNS.
+    Dns {
+        /// How answers are used.
+        kind: Sourced<DnsKind>,
+        /// `load_assignment.cluster_name`.
+        assignment_name: Str,
+        /// The names.
+        endpoints: Vec<Sourced<Endpoint>>,
+    },
+    /// Endpoints over EDS.
+    Eds {
+        /// `eds_cluster_config.service_name`.
+        service_name: Str,
+        /// The endpoints as far as they are known.
+        endpoints: Vec<Sourced<Endpoint>>,
+    },
+    /// Fixed addresses.
+    Static {
+        /// `load_assignment.cluster_name`.
+        assignment_name: Str,
+        /// The addresses.
+        endpoints: Vec<Sourced<Endpoint>>,
+    },
+}
+
+/// How DNS answers are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DnsKind {
+    /// All addresses are endpoints.
+    Strict,
+    /// The first address at the time of connecting.
+    Logical,
+}
+
+/// Which addresses DNS is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DnsFamily {
+    /// IPv4.
+    V4Only,
+    /// IPv6.
+    V6Only,
+    /// IPv6, else IPv4.
+    Auto,
+}
+
+/// One address.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Endpoint {
+    /// IP address or host name.
+    pub address: Str,
+    /// TCP port.
+    pub port: u32,
+}
+
+/// Load balancing algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LbPolicy {
+    /// In turn.
+    RoundRobin,
+    /// The less busy of two.
+    LeastRequest,
+    /// By hash, ring.
+    RingHash,
+    /// By hash, Maglev.
+    Maglev,
+    /// At random.
+    Random,
+}
+
+/// Limits for one priority.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CircuitBreaker {
+    /// Which requests count.
+    pub priority: Sourced<super::Priority>,
+    /// Connections.
+    pub max_connections: Option<Sourced<u32>>,
+    /// Requests waiting for a connection.
+    pub max_pending_requests: Option<Sourced<u32>>,
+    /// Requests under way.
+    pub max_requests: Option<Sourced<u32>>,
+    /// Retries under way.
+    pub max_retries: Option<Sourced<u32>>,
+}
+
+/// HTTP options of connections to a cluster.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UpstreamHttp {
+    /// HTTP/2 (gRPC).
+    pub http2: Option<Sourced<()>>,
+    /// Connections idle for so long are closed.
+    pub idle_timeout: Option<Sourced<Duration>>,
+    /// Connections this old are drained.
+    pub max_connection_duration: Option<Sourced<Duration>>,
+    /// Case of header names over HTTP/1.1.
+    pub header_key_format: Option<Sourced<HeaderKeyFormat>>,
+}
+
+/// Case of header names over HTTP/1.1.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HeaderKeyFormat {
+    /// `Content-Type`.
+    ProperCaseWords,
+    /// These headers as written, others lower case. Envoy dropped this field in v3: it is kept to say so.
+    Custom(Vec<(Str, Str)>),
+}
+
+/// TCP keepalive probes; `None` leaves the system's value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TcpKeepalive {
+    /// Probes without answer before the connection is dead.
+    pub probes: Option<Sourced<u32>>,
+    /// Seconds of idleness before the first.
+    pub time: Option<Sourced<u32>>,
+    /// Seconds between two.
+    pub interval: Option<Sourced<u32>>,
+}
+
+/// An active health check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HealthCheck {
+    /// Time for an answer.
+    pub timeout: Sourced<Duration>,
+    /// Time between two.
+    pub interval: Sourced<Duration>,
+    /// Successes until healthy.
+    pub healthy_threshold: Sourced<u32>,
+    /// Failures until unhealthy.
+    pub unhealthy_threshold: Sourced<u32>,
+    /// What is asked.
+    pub checker: HealthChecker,
+}
+
+/// What a health check asks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HealthChecker {
+    /// An HTTP request.
+    Http {
+        /// Path.
+        path: Sourced<Str>,
+        /// Host header; `None`: the cluster's name.
+        host: Option<Sourced<Str>>,
+        /// Headers added and removed.
+        headers: super::HeaderMutations,
+        /// Half-open ranges of healthy statuses; empty: 200.
+        expected_statuses: Vec<Sourced<(i64, i64)>>,
+    },
+    /// `grpc.health.v1.Health`.
+    Grpc {
+        /// Service asked for.
+        service_name: Sourced<Str>,
+        /// `:authority`; `None`: the cluster's name.
+        authority: Option<Sourced<Str>>,
+    },
+}

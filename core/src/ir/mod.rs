@@ -1,0 +1,244 @@
+//! The intermediate representation: what a gateway does, in no dialect's words.
+//!
+//! Dialects lower to it, back ends emit from it. It imports nothing from `dialect/` and knows no dialect's name: what
+//! differs between controllers is data here ([`Spelling`], names of clusters and listeners, strings of access logs).
+//! Values carry their [`Origin`](crate::resource::Origin), so that every emitted field can be traced.
+
+mod access_log;
+mod cluster;
+mod filter;
+mod listener;
+mod route;
+mod tls;
+
+pub use access_log::{AccessLog, AccessLogFormat, AccessLogSink, FileAccessLog, GrpcAccessLog, GrpcAccessLogKind};
+pub use cluster::{
+    CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, HealthChecker, HeaderKeyFormat, LbPolicy,
+    TcpKeepalive, UpstreamHttp,
+};
+pub use filter::{
+    AuthorizationTransport, Body, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, IpRange, IpSource, RateLimitService,
+    Rbac, RbacAction,
+};
+pub use listener::{
+    Address, ClientCertDetails, CodecType, FilterChain, FilterChainMatch, HttpConnectionManager, Http1Options, Listener, ListenerFilter, NetworkFilter,
+    SocketProtocol, TcpProxy, Tracing, TracingTag, TracingTagValue, TrafficDirection,
+};
+pub use route::{
+    AppendAction, Cors, DirectResponse, Forward, HashPolicy, HeaderToAdd, HeaderMatch, HeaderMutations, HostRewrite, MirrorPolicy, PathMatch,
+    PathRewrite, PerFilter, Priority, QueryMatch, RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite,
+    RetryPolicy, Route, RouteAction, RouteConfiguration, RouteMatch, RuntimeFraction, StringMatch, UpstreamClusters, VirtualHost, WeightedCluster,
+};
+pub use tls::{Certificate, CertificateSource, DownstreamTls, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls, ValidationContext};
+
+use crate::resource::{Origin, Sourced};
+use crate::text::Str;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// Everything that one gateway gets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ir {
+    /// In the order in which the controller sends them.
+    pub listeners: Vec<Arc<Listener>>,
+    /// Sorted as the controller sorts them.
+    pub clusters: Vec<Arc<Cluster>>,
+    /// Layers of runtime values that the management server serves.
+    pub runtimes: Vec<RuntimeLayer>,
+    /// What stands in the bootstrap and is not served by xDS.
+    pub bootstrap: Bootstrap,
+    /// Which of two equivalent Envoy fields the controller uses.
+    pub spelling: Spelling,
+}
+
+/// What the proxy starts with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bootstrap {
+    /// `node.cluster`.
+    pub node_cluster: Str,
+    /// `node.id`.
+    pub node_id: Str,
+    /// Where Envoy's admin interface listens; `None` for no admin interface.
+    pub admin: Option<Admin>,
+    /// Layers of runtime values, lowest first.
+    pub runtime: Vec<RuntimeLayer>,
+    /// The management server's cluster; resources come over ADS from it.
+    pub xds_cluster: Option<XdsCluster>,
+    /// Clusters that the bootstrap itself needs (tracing, access log services).
+    pub clusters: Vec<Arc<Cluster>>,
+    /// Tracer for the whole proxy.
+    pub tracer: Option<Sourced<Tracer>>,
+    /// Where statistics are sent.
+    pub stats_sinks: Vec<Sourced<StatsSink>>,
+    /// How often; `None` for Envoy's default of 5 s.
+    pub stats_flush_interval: Option<Sourced<Duration>>,
+    /// Tags with a fixed value on every statistic.
+    pub stats_tags: Vec<(Str, Sourced<Str>)>,
+}
+
+/// Envoy's admin interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Admin {
+    /// IP address.
+    pub address: Str,
+    /// TCP port.
+    pub port: Sourced<u32>,
+    /// File for its access log.
+    pub access_log_path: Str,
+}
+
+/// One layer of runtime values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RuntimeLayer {
+    /// Name of the layer.
+    pub name: Str,
+    /// Keys and values in order.
+    pub values: Vec<(Str, Sourced<Json>)>,
+}
+
+/// The management server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct XdsCluster {
+    /// Cluster name.
+    pub name: Str,
+    /// `load_assignment.cluster_name`.
+    pub assignment_name: Str,
+    /// IP address or host name.
+    pub address: Str,
+    /// TCP port.
+    pub port: u32,
+    /// Connect timeout.
+    pub connect_timeout: Duration,
+}
+
+/// A distributed tracer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tracer {
+    /// Envoy's extension name, e.g. `envoy.zipkin`.
+    pub name: Str,
+    /// Its settings.
+    pub config: TracerConfig,
+}
+
+/// A tracer's settings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TracerConfig {
+    /// Zipkin.
+    Zipkin {
+        /// Cluster of the collector.
+        cluster: Str,
+        /// Path on the collector.
+        endpoint: Sourced<Str>,
+        /// `HTTP_JSON` or `HTTP_PROTO`.
+        version: Sourced<Str>,
+        /// Host sent to the collector.
+        hostname: Option<Sourced<Str>>,
+        /// 128-bit trace ids.
+        trace_id_128bit: Option<Sourced<bool>>,
+        /// Client and server share a span.
+        shared_span_context: Option<Sourced<bool>>,
+    },
+    /// Datadog.
+    Datadog {
+        /// Cluster of the agent.
+        cluster: Str,
+        /// Name of this service.
+        service_name: Sourced<Str>,
+    },
+    /// OpenTelemetry over gRPC.
+    OpenTelemetry {
+        /// Cluster of the collector.
+        cluster: Str,
+        /// Name of this service.
+        service_name: Sourced<Str>,
+    },
+}
+
+/// Where statistics are sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatsSink {
+    /// `true` for Datadog's dialect of statsd.
+    pub dogstatsd: bool,
+    /// IP address of the UDP receiver.
+    pub address: Str,
+    /// Its port.
+    pub port: u32,
+}
+
+/// A JSON value that is passed on as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Json {
+    /// `null`
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// Any number.
+    Number(f64),
+    /// A string.
+    String(Str),
+    /// An array.
+    Array(Vec<Json>),
+    /// An object, keys in order.
+    Object(Vec<(Str, Json)>),
+}
+
+/// Envoy lets some things be said in two ways, of which the older is deprecated. A controller uses one of them; which
+/// one is data, and [`Spelling::CURRENT`] never uses a deprecated field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// `append: bool` of headers to add, instead of `append_action`.
+    pub header_append: bool,
+    /// `cors` on the route's action, instead of the CORS filter's per-route configuration.
+    pub cors_on_route: bool,
+    /// `prefix_match`, `suffix_match` and `safe_regex_match` of header matchers, instead of `string_match`.
+    pub header_match_fields: bool,
+    /// HTTP options as fields of the cluster, instead of `typed_extension_protocol_options`.
+    pub http_options_on_cluster: bool,
+    /// `google_re2` in regular expressions.
+    pub google_re2: bool,
+    /// `json_format` of the file access log, instead of `log_format`.
+    pub file_log_json_format: bool,
+    /// `inline_code` of Lua, instead of `default_source_code`.
+    pub lua_inline_code: bool,
+    /// Weighted TCP clusters even for one cluster.
+    pub tcp_always_weighted: bool,
+    /// Headers that an HTTP authorization service gets, as a field of that service instead of the filter.
+    pub ext_authz_headers_on_service: bool,
+    /// The tracer in the bootstrap, instead of each connection manager.
+    pub tracer_in_bootstrap: bool,
+    /// `start_child_span` of the router, instead of `spawn_upstream_span` of the connection manager's tracing.
+    pub child_span_on_router: bool,
+    /// `content_type` of the compressor, instead of `content_type_matcher`.
+    pub compressor_content_type: bool,
+    /// `respect_dns_ttl` of the cluster, instead of a cluster of the DNS extension.
+    pub dns_ttl_on_cluster: bool,
+}
+
+impl Spelling {
+    /// Envoy's current fields only.
+    pub const CURRENT: Spelling = Spelling {
+        header_append: false,
+        cors_on_route: false,
+        header_match_fields: false,
+        http_options_on_cluster: false,
+        google_re2: false,
+        file_log_json_format: false,
+        lua_inline_code: false,
+        tcp_always_weighted: false,
+        ext_authz_headers_on_service: false,
+        tracer_in_bootstrap: false,
+        child_span_on_router: false,
+        compressor_content_type: false,
+        dns_ttl_on_cluster: false,
+    };
+}
+
+impl Default for Spelling {
+    fn default() -> Self {
+        Self::CURRENT
+    }
+}
+
+/// The origins of something made from several resources.
+pub type Origins = Vec<Origin>;

@@ -1,0 +1,117 @@
+//! TLS of both sides. Key material never stands here: certificates are named.
+
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::vec::Vec;
+
+/// A part of a Kubernetes Secret.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SecretReference {
+    /// The Secret's namespace.
+    pub namespace: Str,
+    /// The Secret's name.
+    pub name: Str,
+    /// Which of its data.
+    pub part: SecretPart,
+}
+
+/// Which data of a Secret is meant, by what it is used for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SecretPart {
+    /// `tls.crt`
+    Certificate,
+    /// `tls.key`
+    PrivateKey,
+    /// Another key of its data.
+    Key(Str),
+}
+
+/// Where certificate material is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CertificateSource {
+    /// In a Secret, served by SDS.
+    Secret(SecretReference),
+    /// In a file that the proxy sees.
+    File(Str),
+}
+
+/// A certificate with its key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Certificate {
+    /// The chain.
+    pub chain: Option<Sourced<CertificateSource>>,
+    /// The key.
+    pub key: Option<Sourced<CertificateSource>>,
+}
+
+/// TLS towards clients.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DownstreamTls {
+    /// Certificates shown.
+    pub certificates: Vec<Sourced<Certificate>>,
+    /// How client certificates are checked.
+    pub validation: Option<Sourced<ValidationContext>>,
+    /// Clients must show one.
+    pub require_client_certificate: Option<Sourced<bool>>,
+    /// Versions, ciphers, curves.
+    pub parameters: TlsParameters,
+    /// Protocols offered.
+    pub alpn: Vec<Sourced<Str>>,
+}
+
+/// TLS towards upstreams.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UpstreamTls {
+    /// Certificates shown.
+    pub certificates: Vec<Sourced<Certificate>>,
+    /// How the upstream's certificate is checked; `None`: not at all.
+    pub validation: Option<Sourced<ValidationContext>>,
+    /// Versions, ciphers, curves.
+    pub parameters: TlsParameters,
+    /// Protocols offered.
+    pub alpn: Vec<Sourced<Str>>,
+    /// Server name sent.
+    pub sni: Option<Sourced<Str>>,
+}
+
+/// How a peer's certificate is checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ValidationContext {
+    /// Authorities trusted.
+    pub trusted_ca: Option<Sourced<CertificateSource>>,
+    /// Revoked certificates.
+    pub crl: Option<Sourced<CertificateSource>>,
+}
+
+/// Versions, ciphers, curves; what is not set is BoringSSL's default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TlsParameters {
+    /// Lowest version.
+    pub minimum: Option<Sourced<TlsVersion>>,
+    /// Highest version.
+    pub maximum: Option<Sourced<TlsVersion>>,
+    /// Cipher suites up to TLS 1.2.
+    pub cipher_suites: Vec<Sourced<Str>>,
+    /// Curves.
+    pub ecdh_curves: Vec<Sourced<Str>>,
+}
+
+impl TlsParameters {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.minimum.is_none() && self.maximum.is_none() && self.cipher_suites.is_empty() && self.ecdh_curves.is_empty()
+    }
+}
+
+/// TLS protocol version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TlsVersion {
+    /// TLS 1.0
+    V1_0,
+    /// TLS 1.1
+    V1_1,
+    /// TLS 1.2
+    V1_2,
+    /// TLS 1.3
+    V1_3,
+}

@@ -1,0 +1,215 @@
+//! Regular expressions as RE2, Envoy's engine, reads them.
+//!
+//! What must not be here: matching. Only whether Envoy would take an expression.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// Says why RE2 refuses an expression, or why its program is larger than `limit`.
+pub fn check(regex: &str, limit: u32) -> Result<(), String> {
+    let _ = limit;
+    Parser { rest: regex, depth: 0 }.alternation()
+}
+
+struct Parser<'r> {
+    rest: &'r str,
+    depth: u32,
+}
+
+impl Parser<'_> {
+    fn alternation(&mut self) -> Result<(), String> {
+        let mut repeatable = false;
+        let mut open = 0u32;
+        while let Some(c) = self.rest.chars().next() {
+            self.rest = &self.rest[c.len_utf8()..];
+            match c {
+                '\\' => {
+                    self.escape()?;
+                    repeatable = true;
+                }
+                '(' => {
+                    self.group()?;
+                    open += 1;
+                    self.depth = self.depth.max(open);
+                    if open > 1000 {
+                        return Err("it is nested too deeply".to_string());
+                    }
+                    repeatable = false;
+                }
+                ')' => {
+                    open = open.checked_sub(1).ok_or_else(|| "there is a `)` without `(`".to_string())?;
+                    repeatable = true;
+                }
+                '[' => {
+                    self.class()?;
+                    repeatable = true;
+                }
+                '*' | '+' | '?' => {
+                    if !repeatable {
+                        return Err(format!("there is nothing that `{c}` could repeat"));
+                    }
+                    if let Some(rest) = self.rest.strip_prefix('?') {
+                        self.rest = rest;
+                    }
+                    if self.rest.starts_with(['*', '+', '?']) {
+                        return Err("two repetitions stand side by side".to_string());
+                    }
+                }
+                '{' => {
+                    if let Some(length) = self.repetition()? {
+                        if !repeatable {
+                            return Err("there is nothing that a repetition could repeat".to_string());
+                        }
+                        self.rest = &self.rest[length..];
+                        if let Some(rest) = self.rest.strip_prefix('?') {
+                            self.rest = rest;
+                        }
+                        if self.rest.starts_with(['*', '+', '?']) {
+                            return Err("two repetitions stand side by side".to_string());
+                        }
+                    }
+                    repeatable = true;
+                }
+                '|' => repeatable = false,
+                '^' => repeatable = true,
+                _ => repeatable = true,
+            }
+        }
+        if open > 0 { Err("a `(` is never closed".to_string()) } else { Ok(()) }
+    }
+
+    fn escape(&mut self) -> Result<(), String> {
+        let Some(c) = self.rest.chars().next() else { return Err("it ends with a backslash".to_string()) };
+        self.rest = &self.rest[c.len_utf8()..];
+        match c {
+            '1'..='9' => Err("RE2 has no backreferences".to_string()),
+            'p' | 'P' => {
+                if let Some(rest) = self.rest.strip_prefix('{') {
+                    let end = rest.find('}').ok_or_else(|| "a `\\p{` is never closed".to_string())?;
+                    self.rest = &rest[end + 1..];
+                }
+                Ok(())
+            }
+            'Q' => {
+                let end = self.rest.find("\\E");
+                self.rest = end.map_or("", |end| &self.rest[end + 2..]);
+                Ok(())
+            }
+            'x' => {
+                if let Some(rest) = self.rest.strip_prefix('{') {
+                    let end = rest.find('}').ok_or_else(|| "a `\\x{` is never closed".to_string())?;
+                    self.rest = &rest[end + 1..];
+                    return Ok(());
+                }
+                let hex = self.rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count();
+                if hex != 2 {
+                    return Err("`\\x` needs two hexadecimal digits".to_string());
+                }
+                self.rest = &self.rest[2..];
+                Ok(())
+            }
+            'A' | 'B' | 'C' | 'D' | 'S' | 'W' | 'a' | 'b' | 'd' | 'f' | 'n' | 'r' | 's' | 't' | 'v' | 'w' | 'z' | '0' | '_' => Ok(()),
+            c if c.is_ascii_alphabetic() => Err(format!("RE2 does not know `\\{c}`")),
+            _ => Ok(()),
+        }
+    }
+
+    fn group(&mut self) -> Result<(), String> {
+        let Some(rest) = self.rest.strip_prefix('?') else { return Ok(()) };
+        if rest.starts_with('=') || rest.starts_with('!') || rest.starts_with("<=") || rest.starts_with("<!") {
+            return Err("RE2 cannot look ahead or behind".to_string());
+        }
+        if let Some(named) = rest.strip_prefix("P<").or_else(|| rest.strip_prefix('<')) {
+            let end = named.find('>').ok_or_else(|| "a group's name is never closed".to_string())?;
+            if end == 0 || !named[..end].chars().all(|c| c.is_alphanumeric() || c == '_') {
+                return Err("a group's name has letters, digits and `_` only".to_string());
+            }
+            self.rest = &named[end + 1..];
+            return Ok(());
+        }
+        let end = rest.find(|c: char| !matches!(c, 'i' | 'm' | 's' | 'U' | '-')).unwrap_or(rest.len());
+        match rest[end..].chars().next() {
+            Some(':') => self.rest = &rest[end + 1..],
+            Some(')') => self.rest = &rest[end..],
+            _ => return Err("RE2 does not know this kind of group".to_string()),
+        }
+        Ok(())
+    }
+
+    fn class(&mut self) -> Result<(), String> {
+        if let Some(rest) = self.rest.strip_prefix('^') {
+            self.rest = rest;
+        }
+        let mut first = true;
+        let mut low: Option<char> = None;
+        loop {
+            let Some(c) = self.rest.chars().next() else { return Err("a `[` is never closed".to_string()) };
+            self.rest = &self.rest[c.len_utf8()..];
+            match c {
+                ']' if !first => return Ok(()),
+                '[' if self.rest.starts_with(':') => {
+                    if let Some(end) = self.rest.find(":]") {
+                        self.rest = &self.rest[end + 2..];
+                    }
+                    low = None;
+                }
+                '\\' => {
+                    self.escape()?;
+                    low = None;
+                }
+                '-' if !first && !self.rest.starts_with(']') => {
+                    if let (Some(low), Some(high)) = (low.take(), self.rest.chars().next()) {
+                        if high != '\\' && high < low {
+                            return Err(format!("the range `{low}-{high}` is backwards"));
+                        }
+                        if high != '\\' {
+                            self.rest = &self.rest[high.len_utf8()..];
+                        }
+                    }
+                }
+                c => low = Some(c),
+            }
+            first = false;
+        }
+    }
+
+    /// Length of a repetition after its `{`, if it is one.
+    fn repetition(&self) -> Result<Option<usize>, String> {
+        let Some(end) = self.rest.find('}') else { return Ok(None) };
+        let inner = &self.rest[..end];
+        let (low, high) = inner.split_once(',').map_or((inner, None), |(low, high)| (low, Some(high)));
+        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if !number(low) || high.is_some_and(|high| !high.is_empty() && !number(high)) {
+            return Ok(None);
+        }
+        let large = |text: &str| text.parse::<u32>().map_or(true, |n| n > 1000);
+        if large(low) || high.is_some_and(|high| !high.is_empty() && large(high)) {
+            return Err("RE2 repeats at most 1000 times".to_string());
+        }
+        if let (Ok(low), Some(Ok(high))) = (low.parse::<u32>(), high.map(str::parse::<u32>)) {
+            if high < low {
+                return Err(format!("the repetition `{{{inner}}}` is backwards"));
+            }
+        }
+        Ok(Some(end + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn what_re2_takes() {
+        for regex in ["", "/a/.*", "[a-z]+(v[0-9])?", "(?i)x|y", "a{2,3}", "a{,3}", r"\d+\.\w", "[^]a]", "[[:alpha:]]", r"\pN", "(?P<n>x)", "^$", "a{x}"] {
+            assert_eq!(check(regex, 200), Ok(()), "{regex}");
+        }
+    }
+
+    #[test]
+    fn what_re2_refuses() {
+        for regex in ["(?=a)", "(?<!a)b", r"(a)\1", "a)", "(a", "[a", "*a", "a**", "a{1001}", "a{3,2}", r"\", "(?>a)", r"\y", "[z-a]"] {
+            assert!(check(regex, 200).is_err(), "{regex}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What a real Envoy says. `CHANCERY_ENVOY` names the program; without it there is nobody to ask.
+
+use crate::rich::{OLD, rich};
+use chancery_core::backend::envoy::v3::{Emitted, emit};
+use chancery_core::backend::envoy::{Layout, Options};
+use chancery_core::ir::{Ir, SecretPart, SecretReference, Spelling};
+use std::process::Command;
+
+/// What Envoy complains of; nothing if it accepts the configuration without a warning of a deprecated field.
+fn complaints(name: &str, ir: &Ir, options: &Options<'_>) -> Option<(bool, String)> {
+    let envoy = std::env::var_os("CHANCERY_ENVOY")?;
+    let path = std::env::temp_dir().join(format!("chancery-{name}-{}.json", std::process::id()));
+    let mut memory = Emitted::new();
+    std::fs::write(&path, emit(ir, options, &mut memory).text()).unwrap();
+    let output = Command::new(envoy).args(["--mode", "validate", "--log-level", "warning", "-c"]).arg(&path).output().unwrap();
+    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.success() {
+        std::fs::remove_file(&path).unwrap();
+    }
+    Some((output.status.success(), told))
+}
+
+#[test]
+fn envoy_accepts_everything_in_current_spelling_without_a_warning() {
+    let options = Options { layout: Layout::Pretty, ..Options::default() };
+    if let Some((accepted, told)) = complaints("current", &rich(Spelling::CURRENT), &options) {
+        assert!(accepted && !told.to_lowercase().contains("deprecated"), "{told}");
+    }
+}
+
+#[test]
+fn envoy_accepts_everything_in_older_spelling() {
+    if let Some((accepted, told)) = complaints("older", &rich(OLD), &Options::default()) {
+        assert!(accepted, "{told}");
+    }
+}
+
+/// A certificate that Envoy takes for a server's, and for an authority's.
+fn pem(reference: &SecretReference) -> Option<Vec<u8>> {
+    Some(match (&*reference.name, &reference.part) {
+        ("crl", _) => include_bytes!("crl.pem").to_vec(),
+        (_, SecretPart::PrivateKey) => include_bytes!("key.pem").to_vec(),
+        _ => include_bytes!("certificate.pem").to_vec(),
+    })
+}
+
+#[test]
+fn envoy_accepts_an_export_that_stands_alone() {
+    let options = Options { secrets: Some(&pem), ..Options::default() };
+    if let Some((accepted, told)) = complaints("alone", &rich(Spelling::CURRENT), &options) {
+        assert!(accepted, "{told}");
+    }
+}

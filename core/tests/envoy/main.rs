@@ -1,0 +1,7 @@
+//! The Envoy back end.
+
+mod accepted;
+mod documents;
+mod memory;
+mod rich;
+mod spelling;

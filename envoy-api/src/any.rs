@@ -1,0 +1,270 @@
+//! `google.protobuf.Any` that stays typed.
+//!
+//! Here: packing, unpacking, the wire format. Not here: finding a type by its name, which is `registry`'s, so that a program
+//! links only the messages that it names.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use prost::DecodeError;
+use prost::Message;
+use prost::bytes::{Buf, BufMut};
+use prost::encoding::{DecodeContext, WireType, bytes, encode_key, encode_varint, encoded_len_varint, key_len, skip_field, string};
+
+use crate::describe::{Describe, Reflect};
+
+/// What comes before a message's full name in a type URL.
+pub const TYPE_URL_PREFIX: &str = "type.googleapis.com/";
+
+/// A message that an [`Any`] can hold. Every message is one.
+pub trait AnyMessage: Reflect + fmt::Debug + Send + Sync {
+    /// For `downcast_ref`.
+    fn as_any(&self) -> &dyn core::any::Any;
+    /// Whether the other is of the same type and equal.
+    fn equals(&self, other: &dyn AnyMessage) -> bool;
+    /// The size on the wire.
+    fn wire_len(&self) -> usize;
+    /// The wire format.
+    fn write_wire(&self, buf: &mut dyn BufMut);
+}
+
+impl<M: Message + Reflect + fmt::Debug + PartialEq + 'static> AnyMessage for M {
+    fn as_any(&self) -> &dyn core::any::Any {
+        self
+    }
+
+    fn equals(&self, other: &dyn AnyMessage) -> bool {
+        other.as_any().downcast_ref::<M>() == Some(self)
+    }
+
+    fn wire_len(&self) -> usize {
+        self.encoded_len()
+    }
+
+    fn write_wire(&self, mut buf: &mut dyn BufMut) {
+        self.encode_raw(&mut buf);
+    }
+}
+
+/// A message of a type that only its URL tells.
+///
+/// What was packed here keeps its Rust type. What was decoded from the wire is bytes, until `registry::resolve` types it. What
+/// was read from JSON and is of a type that nobody knows stays JSON: it can be written as JSON again, but has no wire format,
+/// so that it is sent without a value.
+#[derive(Clone)]
+pub struct Any(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Typed(Arc<dyn AnyMessage>),
+    Raw { type_url: String, value: Vec<u8> },
+    #[cfg_attr(not(feature = "registry"), expect(dead_code, reason = "only the reader makes it"))]
+    Json {
+        type_url: String,
+        fields: String,
+    },
+}
+
+impl Any {
+    /// Packs a message.
+    #[must_use]
+    pub fn pack<M: AnyMessage + Describe + 'static>(message: M) -> Self {
+        Self(Repr::Typed(Arc::new(message)))
+    }
+
+    /// Packs a message that is shared.
+    #[must_use]
+    pub fn pack_shared(message: Arc<dyn AnyMessage>) -> Self {
+        Self(Repr::Typed(message))
+    }
+
+    /// Bytes of a type.
+    #[must_use]
+    pub fn raw(type_url: impl Into<String>, value: Vec<u8>) -> Self {
+        Self(Repr::Raw { type_url: type_url.into(), value })
+    }
+
+    /// A JSON object of a type that is not known. `fields` is the object's text, its `@type` included.
+    #[cfg(feature = "registry")]
+    pub(crate) fn unknown_json(type_url: String, fields: String) -> Self {
+        Self(Repr::Json { type_url, fields })
+    }
+
+    /// The URL of the type; empty for an Any that is not set.
+    #[must_use]
+    pub fn type_url(&self) -> Cow<'_, str> {
+        match &self.0 {
+            Repr::Typed(message) => Cow::Owned(alloc::format!("{TYPE_URL_PREFIX}{}", message.info().full_name)),
+            Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => Cow::Borrowed(type_url),
+        }
+    }
+
+    /// The full name of the type: what follows the URL's last slash.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        match &self.0 {
+            Repr::Typed(message) => message.info().full_name,
+            Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => type_url.rsplit('/').next().unwrap_or_default(),
+        }
+    }
+
+    /// Whether it holds a message of this type, in whatever form.
+    #[must_use]
+    pub fn is<M: Describe>(&self) -> bool {
+        self.type_name() == M::INFO.full_name
+    }
+
+    /// The message, if it is typed.
+    #[must_use]
+    pub fn message(&self) -> Option<&dyn AnyMessage> {
+        match &self.0 {
+            Repr::Typed(message) => Some(&**message),
+            Repr::Raw { .. } | Repr::Json { .. } => None,
+        }
+    }
+
+    /// The message, if it is typed and of this type.
+    #[must_use]
+    pub fn downcast_ref<M: 'static>(&self) -> Option<&M> {
+        self.message()?.as_any().downcast_ref()
+    }
+
+    /// The message, if it is of this type: a clone of what was packed, or decoded bytes.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no message of that type.
+    pub fn unpack<M: Message + Describe + Default + Clone + 'static>(&self) -> Result<Option<M>, DecodeError> {
+        match &self.0 {
+            Repr::Typed(message) => Ok(message.as_any().downcast_ref::<M>().cloned()),
+            Repr::Raw { value, .. } if self.is::<M>() => M::decode(&value[..]).map(Some),
+            Repr::Raw { .. } | Repr::Json { .. } => Ok(None),
+        }
+    }
+
+    /// The bytes, if it is bytes.
+    #[must_use]
+    pub fn as_raw(&self) -> Option<&[u8]> {
+        match &self.0 {
+            Repr::Raw { value, .. } => Some(value),
+            Repr::Typed(_) | Repr::Json { .. } => None,
+        }
+    }
+
+    /// The text of the JSON object, if it is one of a type that is not known.
+    #[must_use]
+    pub fn as_json(&self) -> Option<&str> {
+        match &self.0 {
+            Repr::Json { fields, .. } => Some(fields),
+            Repr::Typed(_) | Repr::Raw { .. } => None,
+        }
+    }
+
+    /// The wire format of what is inside.
+    #[must_use]
+    pub fn value(&self) -> Cow<'_, [u8]> {
+        match &self.0 {
+            Repr::Typed(message) => {
+                let mut out = Vec::with_capacity(message.wire_len());
+                message.write_wire(&mut out);
+                Cow::Owned(out)
+            }
+            Repr::Raw { value, .. } => Cow::Borrowed(value),
+            Repr::Json { .. } => Cow::Borrowed(&[]),
+        }
+    }
+
+    fn value_len(&self) -> usize {
+        match &self.0 {
+            Repr::Typed(message) => message.wire_len(),
+            Repr::Raw { value, .. } => value.len(),
+            Repr::Json { .. } => 0,
+        }
+    }
+
+    fn type_url_len(&self) -> usize {
+        match &self.0 {
+            Repr::Typed(message) => TYPE_URL_PREFIX.len() + message.info().full_name.len(),
+            Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => type_url.len(),
+        }
+    }
+}
+
+impl Default for Any {
+    fn default() -> Self {
+        Self::raw(String::new(), Vec::new())
+    }
+}
+
+impl PartialEq for Any {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Typed(a), Repr::Typed(b)) => Arc::ptr_eq(a, b) || a.equals(&**b),
+            (Repr::Json { fields: a, .. }, Repr::Json { fields: b, .. }) => a == b,
+            (Repr::Json { .. }, _) | (_, Repr::Json { .. }) => false,
+            _ => self.type_url() == other.type_url() && self.value() == other.value(),
+        }
+    }
+}
+
+impl fmt::Debug for Any {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Typed(message) => f.debug_tuple("Any").field(message).finish(),
+            Repr::Raw { type_url, value } => f.debug_struct("Any").field("type_url", type_url).field("value", value).finish(),
+            Repr::Json { fields, .. } => f.debug_tuple("Any").field(fields).finish(),
+        }
+    }
+}
+
+impl Message for Any {
+    fn encode_raw(&self, buf: &mut impl BufMut) {
+        let (url, value) = (self.type_url_len(), self.value_len());
+        if url != 0 {
+            encode_key(1, WireType::LengthDelimited, buf);
+            encode_varint(url as u64, buf);
+            match &self.0 {
+                Repr::Typed(message) => {
+                    buf.put_slice(TYPE_URL_PREFIX.as_bytes());
+                    buf.put_slice(message.info().full_name.as_bytes());
+                }
+                Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => buf.put_slice(type_url.as_bytes()),
+            }
+        }
+        if value != 0 {
+            encode_key(2, WireType::LengthDelimited, buf);
+            encode_varint(value as u64, buf);
+            match &self.0 {
+                Repr::Typed(message) => message.write_wire(buf),
+                Repr::Raw { value, .. } => buf.put_slice(value),
+                Repr::Json { .. } => {}
+            }
+        }
+    }
+
+    fn merge_field(&mut self, tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<(), DecodeError> {
+        if tag > 2 {
+            return skip_field(wire_type, tag, buf, ctx);
+        }
+        if !matches!(self.0, Repr::Raw { .. }) {
+            self.0 = Repr::Raw { type_url: self.type_url().into_owned(), value: self.value().into_owned() };
+        }
+        let Repr::Raw { type_url, value } = &mut self.0 else { return Ok(()) };
+        match tag {
+            1 => string::merge(wire_type, type_url, buf, ctx),
+            _ => bytes::merge(wire_type, value, buf, ctx),
+        }
+    }
+
+    fn encoded_len(&self) -> usize {
+        let delimited = |len: usize| if len == 0 { 0 } else { key_len(1) + encoded_len_varint(len as u64) + len };
+        delimited(self.type_url_len()) + delimited(self.value_len())
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

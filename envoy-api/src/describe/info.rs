@@ -1,0 +1,238 @@
+//! The static tables: one [`MessageInfo`] a message, one [`EnumInfo`] an enum.
+
+use crate::rules::Rule;
+
+/// A message type.
+#[derive(Debug)]
+pub struct MessageInfo {
+    /// Such as `envoy.config.route.v3.Route`.
+    pub full_name: &'static str,
+    /// In the order of declaration, which is also the order of [`Reflect::visit`](super::Reflect::visit).
+    pub fields: &'static [FieldInfo],
+    /// Groups of fields of which at most one is set.
+    pub oneofs: &'static [OneofInfo],
+}
+
+impl MessageInfo {
+    /// The field of a name, in snake_case or in camelCase.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
+        self.fields.iter().find(|f| f.name() == name || f.json_name == name)
+    }
+
+    /// The field of a number.
+    #[must_use]
+    pub fn field_by_number(&self, number: u32) -> Option<&'static FieldInfo> {
+        self.fields.iter().find(|f| f.number == number)
+    }
+
+    /// The name without its package.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.full_name.rsplit('.').next().unwrap_or(self.full_name)
+    }
+}
+
+/// Statics compare by identity: a message type has one.
+impl PartialEq for MessageInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.full_name == other.full_name
+    }
+}
+
+/// A oneof.
+#[derive(Debug)]
+pub struct OneofInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether one of its members has to be set.
+    pub required: bool,
+}
+
+/// A field.
+#[derive(Debug)]
+pub struct FieldInfo {
+    /// `"name": `, ready to be copied into JSON.
+    key: &'static str,
+    /// The camelCase name.
+    pub json_name: &'static str,
+    /// The number on the wire.
+    pub number: u32,
+    /// The place in [`MessageInfo::fields`].
+    pub index: u16,
+    oneof: Option<u16>,
+    /// What one element is.
+    pub kind: Kind,
+    /// How many elements there are, and what absence means.
+    pub cardinality: Cardinality,
+    /// Envoy's rules for the value.
+    pub rules: &'static [Rule],
+    /// Set where Envoy warns of the field.
+    pub deprecated: Option<&'static Deprecation>,
+    /// Whether the value is a secret, or holds one.
+    pub sensitive: bool,
+}
+
+impl FieldInfo {
+    pub(crate) const fn new(
+        key: &'static str,
+        json_name: &'static str,
+        number: u32,
+        index: u16,
+        kind: Kind,
+        cardinality: Cardinality,
+    ) -> Self {
+        Self { key, json_name, number, index, oneof: None, kind, cardinality, rules: &[], deprecated: None, sensitive: false }
+    }
+
+    pub(crate) const fn oneof(mut self, index: u16) -> Self {
+        self.oneof = Some(index);
+        self
+    }
+
+    pub(crate) const fn rules(mut self, rules: &'static [Rule]) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    pub(crate) const fn deprecated(mut self, deprecation: &'static Deprecation) -> Self {
+        self.deprecated = Some(deprecation);
+        self
+    }
+
+    pub(crate) const fn sensitive(mut self) -> Self {
+        self.sensitive = true;
+        self
+    }
+
+    /// The name in the proto file, in snake_case.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        &self.key[1..self.key.len() - 3]
+    }
+
+    /// The name quoted, with a colon and a space.
+    pub(crate) fn key(&self) -> &'static str {
+        self.key
+    }
+
+    /// The place in [`MessageInfo::oneofs`] of the oneof that the field belongs to.
+    #[must_use]
+    pub fn oneof_index(&self) -> Option<usize> {
+        self.oneof.map(usize::from)
+    }
+}
+
+/// What one element of a field is.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// `bool`
+    Bool,
+    /// 32 bits, signed, however encoded
+    I32,
+    /// 64 bits, signed, however encoded
+    I64,
+    /// 32 bits, unsigned, however encoded
+    U32,
+    /// 64 bits, unsigned, however encoded
+    U64,
+    /// `float`
+    F32,
+    /// `double`
+    F64,
+    /// `string`
+    String,
+    /// `bytes`
+    Bytes,
+    /// An enum.
+    Enum(&'static EnumInfo),
+    /// A message.
+    Message(&'static MessageInfo),
+}
+
+/// How many elements a field has.
+#[derive(Clone, Copy, Debug)]
+pub enum Cardinality {
+    /// A scalar whose zero is the same as absence.
+    Implicit,
+    /// A message, a member of a oneof, or a scalar that can be absent.
+    Optional,
+    /// A scalar in a wrapper such as `google.protobuf.UInt32Value`, which can be absent.
+    Wrapper,
+    /// A list.
+    Repeated,
+    /// A map; its keys are of this kind.
+    Map(Kind),
+}
+
+/// That Envoy warns of a field or of an enum's value.
+#[derive(Debug)]
+pub struct Deprecation {
+    /// Envoy's version; empty where the API does not tell.
+    pub since: &'static str,
+    /// Whether Envoy refuses it unless a runtime flag says otherwise.
+    pub disallowed: bool,
+}
+
+/// An enum type.
+#[derive(Debug)]
+pub struct EnumInfo {
+    /// Such as `envoy.config.cluster.v3.Cluster.LbPolicy`.
+    pub full_name: &'static str,
+    /// By number.
+    pub values: &'static [EnumValue],
+}
+
+impl EnumInfo {
+    /// The value of a number.
+    #[must_use]
+    pub fn value(&self, number: i32) -> Option<&'static EnumValue> {
+        // Most enums count from zero without holes.
+        match usize::try_from(number).ok().and_then(|n| self.values.get(n)) {
+            Some(value) if value.number == number => Some(value),
+            _ => self.values.iter().find(|v| v.number == number),
+        }
+    }
+
+    /// The value of a name. Like Envoy, `high` and `per-route` are taken for `HIGH` and `PER_ROUTE`.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&'static EnumValue> {
+        let byte = |b: u8| if b == b'-' { b'_' } else { b.to_ascii_uppercase() };
+        let alike = |known: &str| known.len() == name.len() && known.bytes().zip(name.bytes()).all(|(a, b)| byte(a) == byte(b));
+        self.values.iter().find(|v| v.name == name).or_else(|| self.values.iter().find(|v| alike(v.name)))
+    }
+}
+
+/// A value of an enum.
+#[derive(Debug)]
+pub struct EnumValue {
+    /// The number on the wire.
+    pub number: i32,
+    /// Its name.
+    pub name: &'static str,
+    /// Set where Envoy warns of it.
+    pub deprecated: Option<&'static Deprecation>,
+}
+
+impl EnumValue {
+    pub(crate) const fn new(number: i32, name: &'static str) -> Self {
+        Self { number, name, deprecated: None }
+    }
+
+    pub(crate) const fn deprecated(mut self, deprecation: &'static Deprecation) -> Self {
+        self.deprecated = Some(deprecation);
+        self
+    }
+}
+
+/// A message type known at compile time.
+pub trait Describe {
+    /// Its table.
+    const INFO: &'static MessageInfo;
+}
+
+/// An enum type known at compile time.
+pub trait DescribeEnum {
+    /// Its table.
+    const INFO: &'static EnumInfo;
+}

@@ -1,0 +1,162 @@
+//! Envoy's own field rules (`validate.rules` in its protos), checked: all violations, not the first.
+//!
+//! Here: what a rule is, the walk, the words. Not here: the tables of rules, which the codegen writes, and rules that Envoy's code
+//! has beyond its protos.
+
+mod check;
+mod header;
+
+use alloc::string::String;
+use core::fmt;
+
+pub use check::validate;
+
+/// One rule for a value. A field has a list of them.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule {
+    /// The message has to be set.
+    Required,
+    /// The message is not looked into.
+    Skip,
+    /// An empty string, or zero, passes whatever the other rules say.
+    IgnoreEmpty,
+    /// At least so many characters.
+    MinChars(u64),
+    /// At most so many characters.
+    MaxChars(u64),
+    /// At least so many bytes.
+    MinBytes(u64),
+    /// At most so many bytes.
+    MaxBytes(u64),
+    /// Starts so.
+    Prefix(&'static str),
+    /// Ends so.
+    Suffix(&'static str),
+    /// Matches a regular expression as a whole.
+    Pattern(&'static Pattern),
+    /// Is one of these.
+    In(&'static [&'static str]),
+    /// Is a header's name; if not strict, anything without line breaks.
+    HeaderName {
+        /// Whether only token characters are let through.
+        strict: bool,
+    },
+    /// Is a header's value; if not strict, anything without line breaks.
+    HeaderValue {
+        /// Whether control characters are refused.
+        strict: bool,
+    },
+    /// Is this boolean.
+    Bool(bool),
+    /// Greater than the bound.
+    Gt(Bound),
+    /// The bound or greater.
+    Gte(Bound),
+    /// Less than the bound.
+    Lt(Bound),
+    /// The bound or less.
+    Lte(Bound),
+    /// Is a value that the enum has.
+    DefinedOnly,
+    /// Is none of these values of the enum.
+    NotIn(&'static [i32]),
+    /// At least so many items, or entries.
+    MinItems(u64),
+    /// At most so many items.
+    MaxItems(u64),
+    /// No item twice.
+    Unique,
+    /// Each item, or each entry's value, keeps these.
+    Each(&'static [Rule]),
+    /// Each entry's key keeps these.
+    Keys(&'static [Rule]),
+}
+
+impl Rule {
+    /// Its name, as in `validate.rules`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Skip => "skip",
+            Self::IgnoreEmpty => "ignore_empty",
+            Self::MinChars(_) => "min_len",
+            Self::MaxChars(_) => "max_len",
+            Self::MinBytes(_) => "min_bytes",
+            Self::MaxBytes(_) => "max_bytes",
+            Self::Prefix(_) => "prefix",
+            Self::Suffix(_) => "suffix",
+            Self::Pattern(_) => "pattern",
+            Self::In(_) => "in",
+            Self::HeaderName { .. } | Self::HeaderValue { .. } => "well_known_regex",
+            Self::Bool(_) => "const",
+            Self::Gt(_) => "gt",
+            Self::Gte(_) => "gte",
+            Self::Lt(_) => "lt",
+            Self::Lte(_) => "lte",
+            Self::DefinedOnly => "defined_only",
+            Self::NotIn(_) => "not_in",
+            Self::MinItems(_) => "min_items",
+            Self::MaxItems(_) => "max_items",
+            Self::Unique => "unique",
+            Self::Each(_) => "items",
+            Self::Keys(_) => "keys",
+        }
+    }
+}
+
+/// What a number is compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// A whole number.
+    Int(i128),
+    /// A number.
+    Float(f64),
+    /// A duration in nanoseconds.
+    Duration(i128),
+}
+
+/// A regular expression, as the table of its automaton. State 0 is the dead one, state 1 the first.
+#[derive(Debug)]
+pub struct Pattern {
+    /// The expression.
+    pub text: &'static str,
+    pub(crate) classes: &'static [u8; 256],
+    pub(crate) width: usize,
+    pub(crate) table: &'static [u8],
+    pub(crate) accepts: &'static [bool],
+}
+
+impl Pattern {
+    /// Whether the whole text matches.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        let mut state = 1;
+        for byte in text.bytes() {
+            let at = state * self.width + usize::from(self.classes[usize::from(byte)]);
+            state = self.table.get(at).copied().map_or(0, usize::from);
+        }
+        self.accepts.get(state).copied().unwrap_or(false)
+    }
+}
+
+/// A rule that a value breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Where: a JSON pointer of proto field names.
+    pub pointer: String,
+    /// The full name of the message whose field it is.
+    pub message_type: &'static str,
+    /// The field, or the oneof.
+    pub field: &'static str,
+    /// The rule's name.
+    pub rule: &'static str,
+    /// What the value would have to be: `must be at least 1 character long`.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.pointer, self.message)
+    }
+}

@@ -1,0 +1,118 @@
+//! The messages that are wanted, with all that their fields refer to, as a descriptor set of nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prost::Message as _;
+use prost_reflect::{DescriptorPool, EnumDescriptor, Kind, MessageDescriptor};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldOptions, FileDescriptorSet};
+
+/// What `close` found.
+pub struct Closure {
+    /// All descriptors, options and their extensions included.
+    pub pool: DescriptorPool,
+    /// The wanted part, without options, comments, services and extensions.
+    pub set: FileDescriptorSet,
+    /// Messages to describe, without map entries and `google.protobuf`, by full name.
+    pub messages: BTreeMap<String, MessageDescriptor>,
+    /// Enums to describe, by full name.
+    pub enums: BTreeMap<String, EnumDescriptor>,
+    /// Root lines that name nothing.
+    pub missing: Vec<String>,
+}
+
+/// Follows every field from the roots.
+pub fn close(bytes: &[u8], roots: &str) -> Result<Closure, String> {
+    let pool = DescriptorPool::decode(bytes).map_err(|e| e.to_string())?;
+    let mut missing = Vec::new();
+    let mut todo = Vec::new();
+    for line in roots.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
+        let before = todo.len();
+        match line.strip_suffix(".*") {
+            Some(package) => {
+                todo.extend(pool.all_messages().filter(|m| m.parent_message().is_none() && m.package_name() == package));
+            }
+            None => todo.extend(pool.get_message_by_name(line)),
+        }
+        if todo.len() == before {
+            missing.push(line.to_owned());
+        }
+    }
+
+    let (mut messages, mut enums) = (BTreeMap::new(), BTreeMap::new());
+    while let Some(message) = todo.pop() {
+        if messages.contains_key(message.full_name()) {
+            continue;
+        }
+        todo.extend(message.parent_message());
+        for field in message.fields() {
+            match field.kind() {
+                Kind::Message(m) => todo.push(m),
+                Kind::Enum(e) => {
+                    todo.extend(e.parent_message());
+                    enums.insert(e.full_name().to_owned(), e);
+                }
+                _ => {}
+            }
+        }
+        messages.insert(message.full_name().to_owned(), message);
+    }
+
+    let names: BTreeSet<String> = messages.keys().chain(enums.keys()).cloned().collect();
+    let set = prune(bytes, &names)?;
+    messages.retain(|name, m| !m.is_map_entry() && !name.starts_with("google.protobuf."));
+    enums.retain(|name, _| !name.starts_with("google.protobuf."));
+    Ok(Closure { pool, set, messages, enums, missing })
+}
+
+/// Keeps the named messages and enums of a descriptor set, and nothing that generated code does not need.
+fn prune(bytes: &[u8], names: &BTreeSet<String>) -> Result<FileDescriptorSet, String> {
+    let mut set = FileDescriptorSet::decode(bytes).map_err(|e| e.to_string())?;
+    let mut kept = BTreeSet::new();
+    for file in &mut set.file {
+        let package = file.package().to_owned();
+        prune_messages(&package, &mut file.message_type, names);
+        prune_enums(&package, &mut file.enum_type, names);
+        file.service.clear();
+        file.extension.clear();
+        file.options = None;
+        file.source_code_info = None;
+        if !file.message_type.is_empty() || !file.enum_type.is_empty() {
+            kept.insert(file.name().to_owned());
+        }
+    }
+    set.file.retain(|file| kept.contains(file.name()));
+    for file in &mut set.file {
+        file.dependency.retain(|d| kept.contains(d));
+        file.public_dependency.clear();
+        file.weak_dependency.clear();
+    }
+    set.file.sort_by(|a, b| a.name().cmp(b.name()));
+    Ok(set)
+}
+
+fn prune_messages(scope: &str, messages: &mut Vec<DescriptorProto>, names: &BTreeSet<String>) {
+    messages.retain(|m| names.contains(&format!("{scope}.{}", m.name())));
+    for message in messages {
+        let scope = format!("{scope}.{}", message.name());
+        prune_messages(&scope, &mut message.nested_type, names);
+        prune_enums(&scope, &mut message.enum_type, names);
+        message.extension.clear();
+        if let Some(options) = &mut message.options {
+            options.deprecated = None;
+        }
+        for field in &mut message.field {
+            let packed = field.options.as_ref().and_then(|o| o.packed);
+            field.options = packed.map(|p| FieldOptions { packed: Some(p), ..FieldOptions::default() });
+        }
+    }
+}
+
+fn prune_enums(scope: &str, enums: &mut Vec<EnumDescriptorProto>, names: &BTreeSet<String>) {
+    enums.retain(|e| names.contains(&format!("{scope}.{}", e.name())));
+    for e in enums {
+        e.options = None;
+        for value in &mut e.value {
+            value.options = None;
+        }
+    }
+}
