@@ -65,14 +65,12 @@ impl core::fmt::Debug for ObjectId {
 }
 
 /// Where an object's text stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The input that holds it.
     pub source: SourceId,
     /// Byte offset of the document in the input; ranges of nodes are relative to it.
     pub offset: u32,
-    /// The document, shared by all the objects that stand in it.
-    pub document: Arc<Document>,
     /// Which document of its input it is, from 0.
     pub number: u32,
 }
@@ -96,6 +94,8 @@ pub struct Content {
     /// The object itself (the document's root, or an item of a `List`). Null when the document could not be read. Key material is not in
     /// it: the values of a Secret are in [`Content::secrets`].
     pub root: Arc<Node>,
+    /// The document that it stands in, shared by all of its objects. Its root is here, not there.
+    pub document: Arc<Document>,
     /// `apiVersion` as written, empty when absent.
     pub api_version: Str,
     /// Its name in the cluster; parts that are absent are empty.
@@ -133,20 +133,20 @@ impl core::ops::Deref for Object {
 impl Object {
     /// Range of a node's value in its input.
     pub fn value_range(&self, node: NodeId) -> Option<TextRange> {
-        let span = self.source.document.spans.get(node)?;
+        let span = self.document.spans.get(node)?;
         Some(self.absolute(span.value))
     }
 
     /// Range of a node's key in its input; its value's for items of a list and roots.
     pub fn key_range(&self, node: NodeId) -> Option<TextRange> {
-        let span = self.source.document.spans.get(node)?;
+        let span = self.document.spans.get(node)?;
         let range = if span.key.start < span.key.end { span.key } else { span.value };
         Some(self.absolute(range))
     }
 
     /// The keys and indexes that lead from the object to one of its nodes.
     pub fn path(&self, node: NodeId) -> FieldPath {
-        let spans = &self.source.document.spans;
+        let spans = &self.document.spans;
         let mut chain = Vec::new();
         let mut at = node;
         while at != self.root.id {

@@ -38,7 +38,7 @@ pub(super) fn unknown_ambassador_kind(object: &Object) -> Diagnostic {
     let mut finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone());
     // The API server refuses it, unlike a kind of somebody else's.
     finding.severity = Severity::Error;
-    match nearest(&object.key.kind, super::class::AMBASSADOR) {
+    match nearest(&object.key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
         None => finding,
     }
@@ -114,7 +114,7 @@ pub(super) fn annotation_without_name(object: &Object) -> Diagnostic {
 pub(super) fn unsupported_in_annotation(object: &Object, key: &ResourceKey) -> Diagnostic {
     let message = format!("{} cannot stand in an annotation, so it is ignored", key.kind);
     let finding = Diagnostic::new(&codes::UNSUPPORTED_IN_ANNOTATION, message, at_kind(object)).about(key.clone());
-    match nearest(&key.kind, super::class::AMBASSADOR) {
+    match nearest(&key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
         None => finding.help("only the kinds of getambassador.io can"),
     }
