@@ -31,9 +31,9 @@ fn main() {
         let mut ledger = Ledger::new(&objects);
         let config = fetch::fetch(&objects, &options, &mut ledger, &mut sink);
         lap("fetch");
-        let model = Model::build(&config, &options, &mut sink);
+        let model = Model::build(&config, &options, &mut Default::default(), &mut sink);
         lap("model");
-        let ir = lower::lower(&model, &mut sink);
+        let ir = lower::lower(&model, &mut Default::default(), &mut sink);
         lap("lower");
         let mut emitted = v3::Emitted::new();
         let rope = v3::emit(&ir, &EmitOptions::default(), &mut emitted);

@@ -46,7 +46,7 @@ pub struct Compilation {
 #[derive(Default)]
 pub struct Compiler {
     documents: DocumentCache,
-    ambassador: ambassador::fetch::Memory,
+    ambassador: ambassador::Memory,
     /// Envoy resources as JSON, for back ends.
     pub emitted: Emitted,
 }

@@ -130,6 +130,12 @@ impl<'a> Bucket<'a> {
         self.config.resources.get(*at).map(|resource| &**resource)
     }
 
+    /// The same, as they are shared between compiles, in order.
+    pub fn shared(&self) -> impl Iterator<Item = &'a Arc<Resource>> + use<'a> {
+        let config = self.config;
+        self.filed.entries.iter().filter_map(move |(_, at)| config.resources.get(*at))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.filed.entries.len()
