@@ -214,13 +214,14 @@ impl Model<'_> {
         }
         self.ambassador.cors = settings.cors.clone();
         if let Some(policy) = &settings.retry_policy {
+            // The reference keeps and applies even a policy that it complains of.
+            self.ambassador.retry_policy = Some(policy.clone());
             if !mapping::valid_retry_policy(&policy.value) {
                 let part = Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
                 let message = "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>";
                 self.posts.error(&part, Post::new(&codes::INVALID_RETRY_POLICY, message, policy.origin));
                 return None;
             }
-            self.ambassador.retry_policy = Some(policy.clone());
         }
         self.ip_filter(&settings);
         Some(())
@@ -445,7 +446,7 @@ impl Model<'_> {
             };
             let identity = Identity {
                 rkey: self.ambassador.identity.rkey.clone(),
-                kind: "InternalMapping".into(),
+                kind: mapping::INTERNAL_MAPPING.into(),
                 name: format!("internal_{name}_probe_mapping").into(),
                 namespace: Some(self.options.ambassador_namespace.clone()),
                 origin: self.ambassador.identity.origin,
