@@ -128,8 +128,8 @@ fn thing_of(pointer: &str) -> Option<&str> {
     let mut list = "";
     for step in pointer.split('/') {
         let end = (at + step.len()).min(pointer.len());
-        let top = matches!(at, 1 | 10..=20);
-        let is_thing = matches!(list, "listeners" | "virtual_hosts" | "routes" | "filters" | "chains") || (list == "clusters" && (top || pointer.starts_with("/bootstrap/clusters/")));
+        let is_top = matches!(pointer.get(..at), Some("/clusters/" | "/bootstrap/clusters/"));
+        let is_thing = matches!(list, "listeners" | "virtual_hosts" | "routes" | "filters" | "chains") || is_top;
         if is_thing && step.bytes().all(|b| b.is_ascii_digit()) && !step.is_empty() {
             found = Some(end);
         }
@@ -184,6 +184,7 @@ fn name_of(root: &Node, pointer: &str) -> Option<Str> {
         "chains" => "filter chain".into(),
         "filters" => match item_name(node) {
             Some(name) => format!("HTTP filter {name}").into(),
+            None if node.get("http").is_some() => "HTTP connection manager".into(),
             None => "TCP proxy".into(),
         },
         _ => {
