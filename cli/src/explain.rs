@@ -35,7 +35,7 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         In::Ir => View::Ir,
     };
     let viewed = Viewed::new(&compilation, view, &mut compiler.emitted);
-    let out = Explainer { positions: &positions, viewed: &viewed, excerpts: Excerpts::new(&positions, style), style };
+    let out = Explainer { viewed: &viewed, excerpts: Excerpts::new(&positions, style), style };
     if let Some(line) = line {
         let source = line.source(&positions)?;
         let report = explain_line(&compilation, &positions, &viewed, source, line.line, line.column)
@@ -99,7 +99,6 @@ fn line_of(target: &str) -> Option<LineOf> {
 }
 
 struct Explainer<'a> {
-    positions: &'a Positions<'a>,
     viewed: &'a Viewed,
     excerpts: Excerpts<'a>,
     style: &'a Style,
@@ -107,13 +106,28 @@ struct Explainer<'a> {
 
 /// A value in one line, as long as it fits.
 fn short(value: &Node, width: usize) -> String {
-    let what = match &value.value {
-        Value::Object(object) if object.len() > 3 => return format!("{{ {} }}", count(object.len(), "member")),
-        Value::Array(items) if items.len() > 3 => return format!("[ {} ]", count(items.len(), "element")),
-        _ => to_json(value, false),
-    };
-    let what = plain(&what).into_owned();
-    if what.chars().count() <= width { what } else { what.chars().take(width.saturating_sub(3)).collect::<String>() + "..." }
+    let text = plain(&to_json(value, false)).into_owned();
+    let fits = text.chars().count() <= width;
+    match &value.value {
+        Value::Object(object) if !fits => format!("{{ {} }}", count(object.len(), "member")),
+        Value::Array(items) if !fits => format!("[ {} ]", count(items.len(), "element")),
+        _ if !fits => text.chars().take(width.saturating_sub(3)).collect::<String>() + "...",
+        _ => text,
+    }
+}
+
+/// The same told of several places: what is told, and the places.
+type Groups<K> = Vec<(K, Vec<usize>)>;
+
+fn group<K: PartialEq>(keys: impl Iterator<Item = K>) -> Groups<K> {
+    let mut groups: Groups<K> = Vec::new();
+    for (at, key) in keys.enumerate() {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, all)) => all.push(at),
+            None => groups.push((key, vec![at])),
+        }
+    }
+    groups
 }
 
 impl Explainer<'_> {
@@ -138,41 +152,65 @@ impl Explainer<'_> {
 
     fn pointers(&self, all: &[Explanation]) -> String {
         let mut out = String::new();
-        if all.len() > 1 {
-            let _ = writeln!(out, "{}\n", self.style.bold(count(all.len(), "place")));
+        if let [one] = all {
+            self.pointer(&mut out, one);
+            return out;
         }
-        for (at, explanation) in all.iter().enumerate() {
-            if at > 0 {
-                out.push('\n');
-            }
-            self.pointer(&mut out, explanation, all.len() == 1);
+        let _ = writeln!(out, "{}", self.style.bold(count(all.len(), "place")));
+        // What has the same value by the same rule is told once.
+        for ((.., origins), places) in group(all.iter().map(|of| (of.place.last(), &of.value, &of.origins))) {
+            let Some(first) = places.first().and_then(|at| all.get(*at)) else { continue };
+            let name = first.place.last().map_or("the whole", String::as_str);
+            let value = first.value.as_ref().map_or_else(|| "nothing".into(), |value| short(value, self.style.width.saturating_sub(16)));
+            let _ = writeln!(out, "\n{} {} {}", self.style.bold(plain(name)), self.style.dim("="), self.style.cyan(value));
+            self.places(&mut out, places.iter().filter_map(|at| all.get(*at)).map(|of| (&of.place, of.pointer.as_str())), "  ");
+            out.push('\n');
+            self.origins(&mut out, first.from.as_deref() == Some(first.pointer.as_str()), origins);
         }
         out
     }
 
-    fn pointer(&self, out: &mut String, of: &Explanation, whole: bool) {
+    /// Places by name and pointer.
+    fn places<'p>(&self, out: &mut String, places: impl Iterator<Item = (&'p Vec<String>, &'p str)>, indent: &str) {
+        let places: Vec<_> = places.collect();
+        for (place, pointer) in places.iter().take(6) {
+            let outer = place.split_last().map(|(_, outer)| outer.join(" › ")).unwrap_or_default();
+            let outer = if outer.is_empty() { String::new() } else { format!("{}\n{indent}  ", plain(&outer)) };
+            let _ = writeln!(out, "{indent}{outer}{}", self.style.dim(plain(pointer)));
+        }
+        if places.len() > 6 {
+            let _ = writeln!(out, "{indent}{}", self.style.dim(format!("... and in {}", count(places.len() - 6, "more place"))));
+        }
+    }
+
+    fn origins(&self, out: &mut String, own: bool, origins: &[OriginView]) {
+        if origins.is_empty() {
+            let _ = writeln!(out, "  no resource has a part in it: the controller always writes it so");
+        } else if !own {
+            let _ = writeln!(out, "  nothing is known of it alone; what it is part of comes from");
+        }
+        for origin in origins {
+            self.origin(out, origin);
+        }
+    }
+
+    fn pointer(&self, out: &mut String, of: &Explanation) {
         out.push_str(&self.heading(&of.place, &of.pointer));
         match &of.value {
             Some(value) => {
-                let _ = writeln!(out, "  {} {}", self.style.dim("="), self.style.cyan(short(value, self.style.width.saturating_sub(8))));
+                let _ = writeln!(out, "  {} {}\n", self.style.dim("="), self.style.cyan(short(value, self.style.width.saturating_sub(8))));
             }
             None => {
-                let _ = writeln!(out, "  {}", self.style.yellow("nothing stands there: Envoy's own default counts"));
+                let _ = writeln!(out, "  {}\n", self.style.yellow("nothing stands there: Envoy's own default counts"));
             }
         }
-        out.push('\n');
-        if let Some(from) = of.from.as_ref().filter(|from| **from != of.pointer) {
-            let place = describe(&self.viewed.root, from).join(" › ");
-            let _ = writeln!(out, "  nothing is known of this alone; it is part of {}, which comes from", self.style.bold(plain(&place)));
-        }
-        for origin in &of.origins {
-            self.origin(out, origin);
-        }
-        if of.origins.is_empty() {
-            let _ = writeln!(out, "  no resource has a part in it: the controller always writes it so");
-        }
-        if !whole {
-            return;
+        match of.from.as_ref().filter(|from| **from != of.pointer) {
+            Some(from) => {
+                let place = describe(&self.viewed.root, from).join(" › ");
+                let _ = writeln!(out, "  nothing is known of it alone; it is part of {}, which comes from", self.style.bold(plain(&place)));
+                self.origins(out, true, &of.origins);
+            }
+            None => self.origins(out, true, &of.origins),
         }
         if !of.inside.is_empty() {
             let _ = writeln!(out, "\n{}", self.style.bold("In it"));
@@ -232,36 +270,39 @@ impl Explainer<'_> {
         } else {
             let _ = writeln!(out, "{} makes", self.style.bold(plain(&of)));
         }
-        // The same in several places (a route in two listeners) is told once.
-        let mut groups: Vec<(String, String, Vec<&MadeView>)> = Vec::new();
-        for made in &report.made {
-            let field = made.place.last().cloned().unwrap_or_default();
-            let value = made.value.as_ref().map(|value| short(value, self.style.width.saturating_sub(16))).unwrap_or_default();
-            match groups.iter_mut().find(|(known, same, _)| *known == field && *same == value) {
-                Some((.., all)) => all.push(made),
-                None => groups.push((field, value, vec![made])),
-            }
-        }
-        for (field, value, all) in groups.iter().take(MOST) {
-            let rule = all.first().and_then(|made| made.origins.first()).map(|origin| origin.rule.name()).filter(|rule| *rule != "field");
-            let rule = rule.map(|rule| self.style.dim(format!("  ({rule})"))).unwrap_or_default();
-            let _ = writeln!(out, "\n  {} {} {}{rule}", self.style.bold(plain(field)), self.style.dim("="), self.style.cyan(value));
-            for made in all.iter().take(4) {
-                let outer = made.place.split_last().map(|(_, outer)| outer.join(" › ")).unwrap_or_default();
-                let _ = writeln!(out, "    {}{}", if outer.is_empty() { String::new() } else { format!("{}\n    ", plain(&outer)) }, self.style.dim(&made.pointer));
-            }
-            if all.len() > 4 {
-                let _ = writeln!(out, "    {}", self.style.dim(format!("... and in {} more", count(all.len() - 4, "place"))));
-            }
-        }
-        if groups.len() > MOST {
-            let _ = writeln!(out, "\n  {}", self.style.dim(format!("... and {} more", groups.len() - MOST)));
-        }
+        self.made(&mut out, &report.made);
         if let Some(row) = &report.ledger {
             let _ = writeln!(out, "\n{} {}", self.style.bold(plain(&resource.to_string())), crate::ledger::sentence(row, self.style));
         }
         self.findings(&mut out, report);
         out
+    }
+
+    /// What was made, by the thing that it is part of; what is the same in several (a route in two listeners) is told once.
+    fn made(&self, out: &mut String, made: &[MadeView]) {
+        let things = group(made.iter().map(|made| made.place.split_last().map_or(&[][..], |(_, outer)| outer)));
+        let width = self.style.width.saturating_sub(16);
+        let row = |at: usize| {
+            let made = made.get(at)?;
+            let field = made.place.last().map_or("the whole", String::as_str);
+            let value = made.value.as_ref().map(|value| short(value, width)).unwrap_or_default();
+            let rule = made.origins.first().map(|origin| origin.rule.name()).filter(|rule| *rule != "field");
+            let rule = rule.map(|rule| self.style.dim(format!("  ({rule})"))).unwrap_or_default();
+            Some(format!("{} {} {}{rule}", self.style.bold(plain(field)), self.style.dim("="), self.style.cyan(value)))
+        };
+        let rows: Vec<Vec<String>> = things.iter().map(|(_, all)| all.iter().filter_map(|at| row(*at)).collect()).collect();
+        let same = group(rows.iter());
+        for (rows, all) in same.iter().take(MOST) {
+            out.push('\n');
+            for row in rows.iter().take(MOST) {
+                let _ = writeln!(out, "  {row}");
+            }
+            let firsts = all.iter().filter_map(|thing| made.get(*things.get(*thing)?.1.first()?));
+            self.places(out, firsts.map(|made| (&made.place, made.pointer.as_str())), "    ");
+        }
+        if same.len() > MOST {
+            let _ = writeln!(out, "\n  {}", self.style.dim(format!("... and {} more", same.len() - MOST)));
+        }
     }
 
     fn findings(&self, out: &mut String, report: &LineReport) {

@@ -75,7 +75,7 @@ pub fn sentence(row: &LedgerRow, style: &Style) -> String {
         let _ = write!(out, " by {}", plain(&by.to_string()));
     }
     if let Some(detail) = &row.detail {
-        let _ = write!(out, ": {}", plain(detail));
+        let _ = write!(out, "{} {}", if into.is_empty() { ":" } else { ";" }, plain(detail));
     } else if let Some(why) = row.why {
         let _ = write!(out, ": {}", why.replace('-', " "));
     }

@@ -100,9 +100,12 @@ impl<'a> Excerpts<'a> {
             }
         }
         let mut main = level.primary_title(plain(&finding.message)).id(finding.code).elements(self.elements(&marks));
-        if let Some(resource) = &finding.resource {
-            let field = finding.path.as_ref().map(|path| format!(", `{path}`")).unwrap_or_default();
-            main = main.element(Level::NOTE.with_name("in").message(plain(&format!("{resource}{field}")).into_owned()));
+        if let Some(object) = finding.object.as_ref().or(finding.resource.as_ref()) {
+            let field = finding.path.as_ref().filter(|path| !matches!(path.as_str(), "spec" | "metadata.name"));
+            let field = field.map(|path| format!(", `{path}`")).unwrap_or_default();
+            // What the controller made of it.
+            let made = finding.resource.as_ref().filter(|resource| *resource != object).map(|made| format!(" ({made})")).unwrap_or_default();
+            main = main.element(Level::NOTE.with_name("in").message(plain(&format!("{object}{field}{made}")).into_owned()));
         }
         for message in loose {
             main = main.element(Level::NOTE.message(plain(message)));

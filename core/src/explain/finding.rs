@@ -52,8 +52,10 @@ pub struct Finding {
     pub span: Option<Span>,
     /// The field, as `spec.cors.origins[2]`.
     pub path: Option<String>,
-    /// The resource that it is about.
+    /// The resource that it is about: often the object where it stands, sometimes what the controller made of it.
     pub resource: Option<ResourceRef>,
+    /// The object where it stands.
+    pub object: Option<ResourceRef>,
     /// Other places that explain it.
     pub related: Vec<RelatedView>,
     /// What would help.
@@ -120,6 +122,7 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
         span: positions.place(&of.place),
         path,
         resource: resource.map(ResourceRef::from),
+        object: object.map(|(object, _)| ResourceRef::from(&object.key)).filter(|object| !object.kind.is_empty()),
         related: of.related.iter().map(|related| RelatedView { message: related.message.clone(), span: positions.place(&related.place) }).collect(),
         help: of.help.clone(),
         fix,

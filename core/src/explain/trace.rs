@@ -76,7 +76,7 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
         pointer: pointer.to_string(),
         place: describe(&viewed.root, pointer),
         value: get(&viewed.root, pointer).cloned(),
-        origins: nearest.as_ref().map(|nearest| OriginView::at(&nearest.pointer, nearest.origins, compilation, positions)).unwrap_or_default(),
+        origins: nearest.as_ref().map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, compilation, positions)).unwrap_or_default(),
         from: nearest.map(|nearest| nearest.pointer),
         within,
         inside,
@@ -84,10 +84,11 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
 }
 
 fn made(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {
+    let value = get(&viewed.root, &pointer);
     MadeView {
         place: describe(&viewed.root, &pointer),
-        value: get(&viewed.root, &pointer).cloned(),
-        origins: OriginView::at(&pointer, origins, compilation, positions),
+        value: value.cloned(),
+        origins: OriginView::at(&pointer, value, origins, compilation, positions),
         pointer,
     }
 }
