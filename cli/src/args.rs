@@ -259,7 +259,7 @@ Examples:
   chancery explain route/timeout gateway/         the end of a pointer is enough
   chancery explain cluster:cluster_quote_default gateway/")]
 pub struct ExplainArgs {
-    /// A place in the result (JSON pointer, its end, or KIND:NAME), or FILE:LINE or FILE:LINE:COLUMN.
+    /// A place in the result (JSON pointer, its end, or KIND:NAME), or FILE:LINE or FILE:LINE:COLUMN (FILE is `stdin` for standard input).
     #[arg(value_name = "POINTER|FILE:LINE")]
     pub target: String,
     #[command(flatten)]

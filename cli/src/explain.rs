@@ -25,7 +25,8 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
     if let Some(line) = &line
         && paths.is_empty()
     {
-        paths.push(PathBuf::from(&line.file));
+        let path = if matches!(line.file.as_str(), "stdin" | input::STDIN) { "-" } else { &line.file };
+        paths.push(PathBuf::from(path));
     }
     let (mut compiler, compilation) = input::compile(&paths, deployment)?;
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
@@ -80,7 +81,7 @@ struct LineOf {
 
 impl LineOf {
     fn source(&self, positions: &Positions<'_>) -> Result<SourceId, Unusable> {
-        let name = if self.file == "-" { input::STDIN } else { &self.file };
+        let name = if matches!(self.file.as_str(), "-" | "stdin") { input::STDIN } else { &self.file };
         let source = positions.source(name).or_else(|| positions.source(name.strip_prefix("./")?));
         source.ok_or_else(|| format!("{} is not among the inputs", self.file).into())
     }

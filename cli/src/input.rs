@@ -72,6 +72,8 @@ struct Reader {
     findings: Vec<Diagnostic>,
     seen: BTreeSet<PathBuf>,
     stdin: bool,
+    /// How many files were named, those included that were named before.
+    files: usize,
     bytes: usize,
 }
 
@@ -104,9 +106,9 @@ impl Reader {
     }
 
     fn folder(&mut self, folder: &Path) -> Result<(), Unusable> {
-        let before = self.inputs.inputs.len() + self.seen.len();
+        let before = self.files;
         self.walk(folder)?;
-        if self.inputs.inputs.len() + self.seen.len() == before {
+        if self.files == before {
             return Err(format!("there is no .yaml, .yml or .json file in {}", folder.display()).into());
         }
         Ok(())
@@ -137,6 +139,7 @@ impl Reader {
     }
 
     fn file(&mut self, path: &Path) -> Result<(), Unusable> {
+        self.files += 1;
         if let Ok(real) = path.canonicalize()
             && !self.seen.insert(real)
         {
