@@ -6,7 +6,7 @@ use crate::args::{CodesArgs, Format, ListArgs};
 use crate::output::{print, print_json};
 use crate::style::Style;
 use crate::Outcome;
-use chancery_core::dialect::ambassador::kinds;
+use chancery_core::dialect::ambassador::{fetch::ALSO_READ, kinds};
 use chancery_core::diagnostic::{Severity, codes};
 use chancery_core::resource::nearest;
 use serde_json::json;
@@ -22,7 +22,8 @@ pub fn kinds(args: &ListArgs, style: &Style) -> Outcome {
                 json!({ "kind": kind.name, "plural": kind.plural, "resource": kind.resource(), "versions": versions, "config_key": kind.config_key, "summary": kind.doc })
             })
             .collect();
-        print_json(&json!({ "kinds": rows }))?;
+        let others: Vec<_> = ALSO_READ.iter().map(|(group, kind, doc)| json!({ "kind": kind, "group": group, "summary": doc })).collect();
+        print_json(&json!({ "kinds": rows, "also_read": others }))?;
         return Ok(0);
     }
     let width = kinds::ALL.iter().map(|kind| kind.name.len()).max().unwrap_or(0);
@@ -31,6 +32,13 @@ pub fn kinds(args: &ListArgs, style: &Style) -> Outcome {
         let versions: Vec<&str> = kind.versions.iter().map(|version| version.name()).collect();
         let _ = writeln!(out, "{}  {}", style.bold(format!("{:<width$}", kind.name)), kind.doc);
         let _ = writeln!(out, "{:<width$}  {}", "", style.dim(format!("{}, {}", kind.resource(), versions.join(" "))));
+    }
+    let _ = writeln!(out, "\nRead beside them:");
+    for (group, kind, doc) in ALSO_READ {
+        let _ = writeln!(out, "{}  {doc}", style.bold(format!("{kind:<width$}")));
+        if !group.is_empty() {
+            let _ = writeln!(out, "{:<width$}  {}", "", style.dim(group));
+        }
     }
     print(&out)?;
     Ok(0)

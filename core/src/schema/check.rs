@@ -56,20 +56,39 @@ pub struct Violation {
     pub replacement: Option<String>,
     /// What the reference says of it, one or more sentences.
     pub reference: Vec<String>,
-    /// The API server does not see it; it shows when the object is converted or decoded, which happens only to what the
-    /// server took.
+    /// Another one says it than who says the rest (whoever converts or decodes what the API server took, or the API server
+    /// where the controller's validator sees nothing), so that it is not heard while there is something else.
     pub later: bool,
 }
 
 impl Check {
     /// All violations below `node`, in the order of the text.
-    pub fn run(self, node: &Node, schema: &'static Schema, path: &Path<'_>) -> Vec<Violation> {
+    pub fn run(self, node: &Node, schema: &Schema, path: &Path<'_>) -> Vec<Violation> {
         let mut violations = Vec::new();
         self.value(node, schema, path, &mut violations);
         violations
     }
 
-    fn value(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    /// Whether nothing is wrong with a value that is neither list nor object. Null is not in order unless it is a value.
+    pub(super) fn accepts_scalar(self, node: &Node, schema: &Schema) -> bool {
+        let plain = matches!(
+            (&schema.shape, &node.value),
+            (Shape::Boolean, Value::Bool(_))
+                | (Shape::Integer(Numbers { min: None, max: None, among: [], int32: false }), Value::Int(_))
+                | (Shape::String(Strings { among: [], pattern: None, min: 0, max: u32::MAX, format: Format::Plain }), Value::String(_))
+        );
+        if plain {
+            return true;
+        }
+        if node.is_null() {
+            return schema.nullable;
+        }
+        let mut violations = Vec::new();
+        self.value(node, schema, &Path::root(""), &mut violations);
+        violations.is_empty()
+    }
+
+    fn value(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         // A choice is not even looked at for null.
         let is_choice = matches!(schema.shape, Shape::OneOf(_) | Shape::AnyOf(_));
         if node.is_null() && (schema.nullable || is_choice || (self.server && schema.unserved)) {
@@ -79,7 +98,10 @@ impl Check {
             if self.server {
                 let before = out.len();
                 self.shape(node, schema, path, out);
-                out.iter_mut().skip(before).for_each(|violation| wording::as_server(violation, node, path));
+                for violation in out.iter_mut().skip(before) {
+                    wording::as_server(violation, node, path);
+                    violation.later = true;
+                }
             }
             return;
         }
@@ -90,7 +112,7 @@ impl Check {
         }
     }
 
-    fn shape(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    fn shape(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         match (&schema.shape, &node.value) {
             (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) => {}
             (Shape::IntOrString, _) if fits(node, schema) => {}
@@ -110,7 +132,7 @@ impl Check {
         }
     }
 
-    fn object(self, node: &Node, object: &Object, members: &'static Members, path: &Path<'_>, out: &mut Vec<Violation>) {
+    fn object(self, node: &Node, object: &Object, members: &Members, path: &Path<'_>, out: &mut Vec<Violation>) {
         let mut present = 0_u128;
         for entry in object {
             match members.position(&entry.key) {
@@ -176,7 +198,7 @@ impl Check {
         }
     }
 
-    fn choice(self, node: &Node, choices: &'static [Schema], schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    fn choice(self, node: &Node, choices: &[Schema], schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         // Choices are told apart by JSON type; inside the one that fits, everything is checked as usual.
         if let Some(choice) = choices.iter().find(|choice| fits(node, choice)) {
             return self.value(node, choice, path, out);
@@ -192,7 +214,7 @@ impl Check {
         out.push(violation);
     }
 
-    fn wrong_type(self, node: &Node, schema: &'static Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    fn wrong_type(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         let mut violation = self.mismatch(node, schema, path);
         let reference = format!("{path} in body must be of type {}: \"{}\"", schema.type_name(), self.type_of(node));
         violation.reference.push(reference);
@@ -210,7 +232,7 @@ impl Check {
         out.push(violation);
     }
 
-    fn mismatch(self, node: &Node, schema: &'static Schema, path: &Path<'_>) -> Violation {
+    fn mismatch(self, node: &Node, schema: &Schema, path: &Path<'_>) -> Violation {
         Violation {
             node: node.id,
             part: Part::Value,

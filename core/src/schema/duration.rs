@@ -88,9 +88,9 @@ pub fn format(span: i64) -> String {
     }
     let nanos = span.unsigned_abs();
     let (unit, suffix) = match nanos {
-        ..1_000 => (1, "ns"),
-        ..1_000_000 => (1_000, "µs"),
-        ..1_000_000_000 => (1_000_000, "ms"),
+        0..1_000 => (1, "ns"),
+        1_000..1_000_000 => (1_000, "µs"),
+        1_000_000..1_000_000_000 => (1_000_000, "ms"),
         _ => (1_000_000_000, "s"),
     };
     let mut whole = nanos / unit;

@@ -31,7 +31,7 @@ pub use shape::{
     STRING, STRING_MAP, STRINGS, Schema, Shape, Strings, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of,
 };
 pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
-pub use wire::round_trip;
+pub use wire::{round_trip, round_trip_if_valid};
 pub use wording::{fits, go_quoted};
 
 #[cfg(test)]

@@ -66,51 +66,61 @@ fn tidy_object(
     path: &Path<'_>,
     report: &mut dyn FnMut(&Path<'_>, Change<'_>),
 ) -> Option<Object> {
-    let mut changed: Option<Object> = None;
+    // What becomes of the entries that do not stay as they are: nothing, or another value.
+    let mut edits: Vec<(usize, Option<Node>)> = Vec::new();
     let mut present = 0_u128;
-    for entry in object {
+    for (at, entry) in object.iter().enumerate() {
         let (schema, bit) = match members.position(&entry.key) {
-            Some(at) => (Some(&members.fields[at].schema), 1 << at),
+            Some(field) => (&members.fields[field].schema, 1 << field),
             None => match members.others {
-                Others::Values(values) => (Some(values), 0),
-                Others::Keep => (None, 0),
+                Others::Values(values) => (values, 0),
                 Others::Prune if rules.unknown => {
                     report(path, Change::Unknown(entry, members));
-                    changed.get_or_insert_with(|| object.clone()).remove(&entry.key);
+                    edits.push((at, None));
                     continue;
                 }
-                Others::Prune => (None, 0),
+                Others::Prune | Others::Keep => continue,
             },
         };
-        let Some(schema) = schema else { continue };
         let rules = if schema.unserved { Tidy { nulls: false, ..rules } } else { rules };
-        if entry.value.is_null() && !schema.nullable && !matches!(schema.shape, Shape::Any) {
-            if rules.nulls {
-                report(path, Change::Null(entry, schema));
-                changed.get_or_insert_with(|| object.clone()).remove(&entry.key);
-            } else {
-                present |= bit;
-            }
+        let is_null = entry.value.is_null() && !schema.nullable && !matches!(schema.shape, Shape::Any);
+        if is_null && rules.nulls {
+            report(path, Change::Null(entry, schema));
+            edits.push((at, None));
             continue;
         }
         present |= bit;
         if let Some(value) = tidy(&entry.value, schema, rules, &path.key(&entry.key), report) {
-            changed.get_or_insert_with(|| object.clone()).insert(entry.key.clone(), value);
+            edits.push((at, Some(value)));
         }
     }
-    if rules.defaults {
-        for (_, field) in members.fields_of(members.defaults & !present) {
-            let Some(value) = field.schema.default else { continue };
-            let value = match value {
-                Literal::Bool(value) => Value::Bool(value),
-                Literal::Int(value) => Value::Int(value),
-                Literal::Str(value) => Value::String(Str::new_static(value)),
-            };
-            let node = Node { id: NodeId::NONE, value };
-            changed.get_or_insert_with(|| object.clone()).insert(Str::new_static(field.name), node);
+    let absent = if rules.defaults { members.defaults & !present } else { 0 };
+    if edits.is_empty() && absent == 0 {
+        return None;
+    }
+    let mut edits = edits.into_iter().peekable();
+    let mut tidied = Object::new();
+    for (at, entry) in object.iter().enumerate() {
+        match edits.next_if(|(edited, _)| *edited == at) {
+            None => {
+                tidied.insert(entry.key.clone(), entry.value.clone());
+            }
+            Some((_, Some(value))) => {
+                tidied.insert(entry.key.clone(), value);
+            }
+            Some((_, None)) => {}
         }
     }
-    changed
+    for (_, field) in members.fields_of(absent) {
+        let Some(value) = field.schema.default else { continue };
+        let value = match value {
+            Literal::Bool(value) => Value::Bool(value),
+            Literal::Int(value) => Value::Int(value),
+            Literal::Str(value) => Value::String(Str::new_static(value)),
+        };
+        tidied.insert(Str::new_static(field.name), Node { id: NodeId::NONE, value });
+    }
+    Some(tidied)
 }
 
 /// Removes fields that the schema does not know; `None` when there are none.

@@ -6,32 +6,64 @@
 //!
 //! What must not be here: complaints. What does not fit the schema is copied as it is.
 
-use super::{Format, Members, Others, Schema, Shape, Wire, duration, fits};
+use super::{Check, Format, Members, Others, Schema, Shape, Wire, duration, fits};
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
 /// The object after the round trip. Nodes keep their numbers.
 pub fn round_trip(node: &Node, schema: &Schema) -> Node {
-    let value = match (&node.value, &schema.shape) {
-        (Value::Object(object), Shape::Object(members)) => Value::Object(write_object(object, members)),
-        (Value::Array(items), Shape::Array { items: schema, .. }) => {
-            Value::Array(items.iter().map(|item| round_trip(item, schema)).collect())
-        }
-        (Value::Float(_), Shape::Integer(_)) => node.as_i64().map_or_else(|| node.value.clone(), Value::Int),
-        (Value::String(text), Shape::String(strings)) if strings.format == Format::GoDuration => {
-            duration::parse(text).map_or_else(|| node.value.clone(), |span| Value::String(duration::format(span).into()))
-        }
-        (_, Shape::OneOf(choices) | Shape::AnyOf(choices)) => match choices.iter().find(|choice| fits(node, choice)) {
-            Some(choice) => return round_trip(node, choice),
-            None => return untyped(node),
-        },
-        (_, Shape::Any) => return untyped(node),
-        _ => node.value.clone(),
-    };
-    Node { id: node.id, value }
+    write(node, schema, None).unwrap_or_else(|| node.clone())
 }
 
-fn write_object(object: &Object, members: &Members) -> Object {
+/// The object after the round trip, if there is nothing to say about it: no unknown field, no null, no default, no violation.
+/// The common case in one walk.
+pub fn round_trip_if_valid(node: &Node, schema: &'static Schema, check: Check) -> Option<Node> {
+    write(node, schema, Some(check))
+}
+
+/// `None` only with a `strict` check that finds something.
+fn write(node: &Node, schema: &Schema, strict: Option<Check>) -> Option<Node> {
+    let value = match (&node.value, &schema.shape) {
+        (Value::Object(object), Shape::Object(members)) => Value::Object(write_object(object, members, strict)?),
+        (Value::Array(items), Shape::Array { items: schema, min, max }) => {
+            if strict.is_some() && !has_size(items.len(), *min, *max) {
+                return None;
+            }
+            let mut written = Vec::with_capacity(items.len());
+            for item in items {
+                written.push(write(item, schema, strict)?);
+            }
+            Value::Array(written)
+        }
+        (_, Shape::OneOf(choices) | Shape::AnyOf(choices)) => {
+            return match choices.iter().find(|choice| fits(node, choice)) {
+                Some(choice) => write(node, choice, strict),
+                None if strict.is_some() => None,
+                None => Some(untyped(node)),
+            };
+        }
+        (_, Shape::Any) => return Some(untyped(node)),
+        (value, shape) => {
+            if strict.is_some_and(|check| !check.accepts_scalar(node, schema)) {
+                return None;
+            }
+            match (value, shape) {
+                (Value::Float(_), Shape::Integer(_)) => node.as_i64().map_or_else(|| value.clone(), Value::Int),
+                (Value::String(text), Shape::String(strings)) if strings.format == Format::GoDuration => {
+                    duration::parse(text).map_or_else(|| value.clone(), |span| Value::String(duration::format(span).into()))
+                }
+                _ => value.clone(),
+            }
+        }
+    };
+    Some(Node { id: node.id, value })
+}
+
+fn has_size(size: usize, min: u32, max: u32) -> bool {
+    (min as usize..=max as usize).contains(&size)
+}
+
+fn write_object(object: &Object, members: &Members, strict: Option<Check>) -> Option<Object> {
     // Slot of a field -> its entry. Objects are small; 128 is the most fields that a schema has.
     let mut slots = [0_u32; 128];
     let mut present = 0_u128;
@@ -43,15 +75,25 @@ fn write_object(object: &Object, members: &Members) -> Object {
                 present |= 1 << field;
             }
             None => match members.others {
+                Others::Prune if strict.is_some() => return None,
                 Others::Prune => {}
                 Others::Keep | Others::Values(_) => others.push(entry),
             },
         }
     }
+    if strict.is_some() {
+        let missing = (members.required | members.defaults) & !present;
+        if missing != 0 || !has_size(object.len(), members.min, members.max) {
+            return None;
+        }
+    }
     let mut written = Object::new();
     for (at, field) in members.fields_of(present | members.always) {
         let entry = if present & (1 << at) != 0 { object.entries().get(slots[at] as usize) } else { None };
-        let value = entry.map_or_else(|| zero(&field.schema), |entry| round_trip(&entry.value, &field.schema));
+        let value = match entry {
+            Some(entry) => write(&entry.value, &field.schema, strict)?,
+            None => zero(&field.schema),
+        };
         let kept = match field.wire {
             Wire::Always => true,
             Wire::Kept => !value.is_null(),
@@ -66,12 +108,12 @@ fn write_object(object: &Object, members: &Members) -> Object {
     }
     for entry in others {
         let value = match members.others {
-            Others::Values(schema) => round_trip(&entry.value, schema),
+            Others::Values(schema) => write(&entry.value, schema, strict)?,
             _ => untyped(&entry.value),
         };
         written.insert(entry.key.clone(), value);
     }
-    written
+    Some(written)
 }
 
 /// A value that no struct describes: keys are sorted, and numbers that are whole become so.
@@ -108,7 +150,9 @@ fn zero(schema: &Schema) -> Node {
         Shape::Boolean => Value::Bool(false),
         Shape::Integer(_) | Shape::Number(_) => Value::Int(0),
         Shape::String(_) => Value::String(Str::new_static("")),
-        Shape::Object(members) if !members.fields.is_empty() => Value::Object(write_object(&Object::new(), members)),
+        Shape::Object(members) if !members.fields.is_empty() => {
+            Value::Object(write_object(&Object::new(), members, None).unwrap_or_default())
+        }
         _ => Value::Null,
     };
     Node { id: NodeId::NONE, value }

@@ -6,11 +6,11 @@
 //!
 //! What must not be here: a kind's own fields; which objects are looked at at all.
 
-use super::report::Report;
+use super::report::{GUESSES, Report};
 use super::{GROUP, Kind, Version, habits, metadata};
 use crate::diagnostic::Diagnostic;
 use crate::resource;
-use crate::schema::{Check, Fault, OPEN_OBJECT, Path, Tidy, Violation, round_trip, tidy};
+use crate::schema::{Check, Fault, OPEN_OBJECT, Path, Schema, Tidy, Violation, round_trip, round_trip_if_valid, tidy};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -47,7 +47,7 @@ pub struct Admission {
 /// Admits an object of a kind. `root` is the object itself; in an annotation, its fields may stand beside `apiVersion` and
 /// `kind` instead of under `metadata` and `spec` (see [`unfold`]). Findings go to `sink`, each at its node.
 pub fn admit(kind: &'static Kind, object: &resource::Object, via: Via, root: &Node, sink: &mut Vec<Diagnostic>) -> Admission {
-    let mut report = Report { kind, object, sink };
+    let mut report = Report { kind, object, sink, guesses: GUESSES };
     match via {
         Via::ApiServer => stored(root, &mut report),
         Via::Annotation => annotated(&unfold(root), &mut report),
@@ -66,26 +66,26 @@ fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
     if version != Version::V3Alpha1 {
         report.deprecated_version(version_node(root), version);
     }
+    let (mut metadata, mut spec) = (None, None);
     for entry in root.as_object().into_iter().flatten() {
-        if !matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata" | "spec" | "status") {
-            report.unknown_at_top(&entry.key, &entry.value, version);
+        match entry.key.as_str() {
+            "apiVersion" | "kind" | "status" => {}
+            "metadata" => metadata = Some(&entry.value),
+            "spec" => spec = Some(&entry.value),
+            _ => report.unknown_at_top(&entry.key, &entry.value, version),
         }
     }
-    let mut errors = metadata::check(root, report);
+    let mut errors = metadata::check(root, metadata, report);
     let empty = Node { id: NodeId::NONE, value: Value::Object(Object::new()) };
-    let spec = match root.get("spec").filter(|spec| !spec.is_null()) {
+    let spec = match spec.filter(|spec| !spec.is_null()) {
         None if report.kind.needs_spec => {
             errors.push(report.missing_spec());
             None
         }
         // A Go struct in its place has a `spec` all the same.
         spec => {
-            let spec = spec.unwrap_or(&empty);
-            let path = Path::root("spec");
             let rules = Tidy { unknown: true, nulls: true, defaults: true };
-            let tidied = tidy(spec, schema, rules, &path, &mut |path, change| report.change(path, change, version));
-            let spec = tidied.as_ref().map_or(Cow::Borrowed(spec), Cow::Borrowed);
-            Some(finish(root, spec, version, Check::SERVER, report, &mut errors))
+            Some(receive(root, spec.unwrap_or(&empty), (version, schema), rules, Check::SERVER, report, &mut errors))
         }
     };
     let refused = !errors.is_empty();
@@ -115,13 +115,10 @@ fn annotated(root: &Node, report: &mut Report<'_>) -> Admission {
     };
     let empty = Node { id: NodeId::NONE, value: Value::Object(Object::new()) };
     let spec = root.get("spec").unwrap_or(&empty);
-    let path = Path::root("spec");
     // Nothing is pruned before it is validated; what nobody knows gets lost in the Go structs.
     let rules = Tidy { unknown: true, nulls: false, defaults: false };
-    let tidied = tidy(spec, schema, rules, &path, &mut |path, change| report.change(path, change, version));
-    let spec = tidied.as_ref().map_or(Cow::Borrowed(spec), Cow::Borrowed);
     let mut errors = Vec::new();
-    let spec = finish(root, spec, version, Check::CONTROLLER, report, &mut errors);
+    let spec = receive(root, spec, (version, schema), rules, Check::CONTROLLER, report, &mut errors);
     if version == Version::V1 {
         // The real entrypoint panics.
         report.unsupported_version(version_node(root), true);
@@ -135,16 +132,32 @@ fn annotated(root: &Node, report: &mut Report<'_>) -> Admission {
     Admission { spec: Some(Arc::new(spec)), errors, api_version, refused: false }
 }
 
-/// Validates, converts, validates again, and goes through the Go structs.
-fn finish(root: &Node, spec: Cow<'_, Node>, version: Version, check: Check, report: &mut Report<'_>, errors: &mut Vec<String>) -> Node {
+/// Tidies, validates, converts, validates again, and goes through the Go structs.
+fn receive(
+    root: &Node,
+    spec: &Node,
+    (version, schema): (Version, &'static Schema),
+    rules: Tidy,
+    check: Check,
+    report: &mut Report<'_>,
+    errors: &mut Vec<String>,
+) -> Node {
     let path = Path::root("spec");
     let current = report.kind.v3alpha1;
-    let schema = report.kind.schema(version).unwrap_or(current);
-    let mut violations = check.run(&spec, schema, &path);
+    if version == Version::V3Alpha1
+        && check.server
+        && let Some(written) = round_trip_if_valid(spec, schema, check)
+    {
+        habits::inspect(report, version, root, spec);
+        return written;
+    }
+    let tidied = tidy(spec, schema, rules, &path, &mut |path, change| report.change(path, change, version));
+    let spec = tidied.as_ref().unwrap_or(spec);
+    let mut violations = check.run(spec, schema, &path);
     let written = match version {
-        Version::V3Alpha1 => round_trip(&spec, current),
+        Version::V3Alpha1 => round_trip(spec, current),
         Version::V1 | Version::V2 => {
-            let mut converted = spec.clone().into_owned();
+            let mut converted = spec.clone();
             if let Value::Object(fields) = &mut converted.value {
                 (report.kind.convert)(fields);
             }
@@ -159,9 +172,7 @@ fn finish(root: &Node, spec: Cow<'_, Node>, version: Version, check: Check, repo
         }
     }
     if violations.is_empty() {
-        if let Value::Object(fields) = &spec.value {
-            habits::inspect(report, version, root, spec.id, fields);
-        }
+        habits::inspect(report, version, root, spec);
     } else {
         violations.iter().for_each(|violation| report.violation(violation));
         errors.push(joined(violations));
@@ -171,7 +182,7 @@ fn finish(root: &Node, spec: Cow<'_, Node>, version: Version, check: Check, repo
 
 /// All that the reference says, as its list of errors prints itself and diagd puts it on one line.
 fn joined(mut violations: Vec<Violation>) -> String {
-    // What only a conversion would find out is never reached while the server finds something.
+    // Only one of those who look at an object says anything.
     if violations.iter().any(|violation| !violation.later) {
         violations.retain(|violation| !violation.later);
     }
@@ -197,7 +208,6 @@ fn as_written(root: &Node) -> Option<Arc<Node>> {
 fn version_node(root: &Node) -> NodeId {
     root.get("apiVersion").map_or(root.id, |node| node.id)
 }
-
 
 /// An object of an annotation in the usual form: `name`, `namespace` and `generation` go under `metadata`, `metadata_labels`
 /// becomes its labels, everything else goes under `spec`. One that has that form already is not copied.

@@ -17,7 +17,7 @@ pub(super) const AMBASSADOR_ID: Field = field("ambassador_id", STRINGS, ID_DOC).
 pub(super) const AMBASSADOR_ID_V2: Field = field("ambassador_id", STRING_OR_STRINGS.unserved(), ID_DOC).dropped();
 
 /// One string or a list of them.
-pub(super) const STRING_OR_STRINGS: Schema = either(&[STRING, STRINGS]);
+pub(super) const STRING_OR_STRINGS: Schema = either(&[STRING, array(&STRING.unserved())]);
 /// A boolean or a string.
 pub(super) const BOOL_OR_STRING: Schema = either(&[STRING, BOOLEAN]);
 
@@ -83,11 +83,18 @@ const ERROR_RESPONSE_BODY: Schema = object![
 
 /// A v2 value that may be one string, as the list that v3alpha1 wants. Null and nothing become nothing.
 pub(super) fn string_to_list(spec: &mut Object, key: &str) {
-    if let Some(node) = spec.get_mut(key)
-        && let Value::String(text) = &node.value
-    {
-        let item = Node { id: node.id, value: Value::String(text.clone()) };
-        node.value = Value::Array(vec![item]);
+    let Some(node) = spec.get_mut(key) else { return };
+    match &mut node.value {
+        Value::String(text) => {
+            let item = Node { id: node.id, value: Value::String(text.clone()) };
+            node.value = Value::Array(vec![item]);
+        }
+        // Go reads a null as an empty string.
+        Value::Array(items) => {
+            let nulls = items.iter_mut().filter(|item| item.is_null());
+            nulls.for_each(|item| item.value = Value::String(Str::new_static("")));
+        }
+        _ => {}
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::common::{
     ADDED_HEADER, AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, ERROR_RESPONSE_OVERRIDES, STRING_OR_STRINGS,
-    V2_EXPLICIT_TLS_FIELD, convert_presence, convert_tls, made, object_node, rename, convert_ids, string_node, string_to_list,
+    V2_EXPLICIT_TLS_FIELD, convert_ids, convert_presence, convert_tls, made, object_node, rename, string_node, string_to_list,
 };
 use crate::object;
 use crate::schema::{
@@ -454,7 +454,11 @@ fn convert_label(label: &Node) -> Node {
         Value::Null => generic_word(id, Str::new_static("")),
         Value::Object(object) => {
             let is_header = |entry: &Entry| match entry.value.value {
-                Value::Object(_) => true,
+                Value::Object(_) => {
+                    let part = |key: &str| entry.value.get(key).filter(|node| !node.is_null());
+                    let is_string = part("header").is_none_or(|node| node.as_str().is_some());
+                    is_string && part("omit_if_not_present").is_none_or(|node| node.as_bool().is_some())
+                }
                 Value::Null => entry.key != "generic_key",
                 _ => false,
             };

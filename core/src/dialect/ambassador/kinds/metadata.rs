@@ -10,9 +10,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Checks `metadata`; the texts of the reference for what is wrong.
-pub(super) fn check(root: &Node, report: &mut Report<'_>) -> Vec<String> {
+pub(super) fn check(root: &Node, metadata: Option<&Node>, report: &mut Report<'_>) -> Vec<String> {
     let mut errors = Vec::new();
-    let Some(metadata) = root.get("metadata").filter(|node| !node.is_null()) else {
+    let Some(metadata) = metadata.filter(|node| !node.is_null()) else {
         errors.push(report.missing_name(root.id));
         return errors;
     };
@@ -20,30 +20,38 @@ pub(super) fn check(root: &Node, report: &mut Report<'_>) -> Vec<String> {
         errors.push(undecodable(metadata, "metadata", "metadata", "v1.ObjectMeta", report));
         return errors;
     };
+    let mut parts = Parts::default();
     // What does not decode is refused before anything else is looked at.
-    for (field, what) in [("name", "Object.metadata.name"), ("namespace", "Object.metadata.namespace")] {
-        if let Some(node) = fields.get(field)
-            && !matches!(node.value, Value::String(_) | Value::Null)
-        {
-            let _ = what;
-            errors.push(undecodable(node, &format!("metadata.{field}"), field, "string", report));
-        }
-    }
-    for field in ["labels", "annotations"] {
-        let Some(map) = fields.get(field) else { continue };
-        match &map.value {
-            Value::Object(map) => {
-                let wrong = map.iter().filter(|entry| !matches!(entry.value.value, Value::String(_) | Value::Null));
-                for entry in wrong {
-                    errors.push(undecodable(&entry.value, &format!("metadata.{field}.{}", entry.key), field, "string", report));
+    for entry in fields {
+        let field = entry.key.as_str();
+        match (field, &entry.value.value) {
+            ("name" | "namespace" | "labels" | "annotations", Value::Null) => {}
+            ("name" | "namespace", Value::String(text)) => {
+                let part = if field == "name" { &mut parts.name } else { &mut parts.namespace };
+                *part = Some((&entry.value, text));
+            }
+            ("name" | "namespace", _) => {
+                errors.push(undecodable(&entry.value, &format!("metadata.{field}"), field, "string", report));
+            }
+            ("labels" | "annotations", Value::Object(map)) => {
+                for entry in map {
+                    if !matches!(entry.value.value, Value::String(_) | Value::Null) {
+                        errors.push(undecodable(&entry.value, &format!("metadata.{field}.{}", entry.key), field, "string", report));
+                    }
+                }
+                if field == "labels" {
+                    parts.labels = Some(map);
                 }
             }
-            Value::Null => {}
-            _ => errors.push(undecodable(map, &format!("metadata.{field}"), field, "map[string]string", report)),
+            ("labels" | "annotations", _) => {
+                errors.push(undecodable(&entry.value, &format!("metadata.{field}"), field, "map[string]string", report));
+            }
+            ("generateName", _) => parts.is_generated = true,
+            _ => {}
         }
     }
     if errors.is_empty() {
-        values(metadata.id, fields, report, &mut errors);
+        values(metadata.id, &parts, report, &mut errors);
     } else {
         // The server says only the first.
         errors.truncate(1);
@@ -51,26 +59,32 @@ pub(super) fn check(root: &Node, report: &mut Report<'_>) -> Vec<String> {
     errors
 }
 
-fn values(metadata: NodeId, fields: &Object, report: &mut Report<'_>, errors: &mut Vec<String>) {
-    match fields.get("name").and_then(|node| Some((node, node.as_str()?))) {
+/// The parts of `metadata` that are looked at.
+#[derive(Default)]
+struct Parts<'a> {
+    name: Option<(&'a Node, &'a str)>,
+    namespace: Option<(&'a Node, &'a str)>,
+    labels: Option<&'a Object>,
+    is_generated: bool,
+}
+
+fn values(metadata: NodeId, parts: &Parts<'_>, report: &mut Report<'_>, errors: &mut Vec<String>) {
+    match parts.name {
         Some((node, name)) if !name.is_empty() => {
             if !is_plain(name, true) {
                 broken(node, "metadata.name", name, names::subdomain(name), "name", report, errors);
             }
         }
-        _ => {
-            if fields.get("generateName").is_none() {
-                errors.push(report.missing_name(metadata));
-            }
-        }
+        _ if parts.is_generated => {}
+        _ => errors.push(report.missing_name(metadata)),
     }
-    if let Some((node, namespace)) = fields.get("namespace").and_then(|node| Some((node, node.as_str()?)))
+    if let Some((node, namespace)) = parts.namespace
         && !namespace.is_empty()
         && !is_plain(namespace, false)
     {
         broken(node, "metadata.namespace", namespace, names::label(namespace), "namespace", report, errors);
     }
-    let Some(Node { value: Value::Object(labels), .. }) = fields.get("labels") else { return };
+    let Some(labels) = parts.labels else { return };
     for entry in labels {
         if !is_plain(&entry.key, true) {
             let faults = names::qualified_name(&entry.key);
@@ -121,4 +135,3 @@ fn undecodable(node: &Node, path: &str, field: &str, wanted: &str, report: &mut 
     let field = if field == "metadata" { "metadata".into() } else { format!("ObjectMeta.{field}") };
     format!("json: cannot unmarshal {found} into Go struct field {field} of type {wanted}")
 }
-

@@ -16,7 +16,13 @@ pub(super) struct Report<'a> {
     pub kind: &'static Kind,
     pub object: &'a resource::Object,
     pub sink: &'a mut Vec<Diagnostic>,
+    /// How many more unknown fields get a guess at what was meant. Nobody reads more, and each costs a comparison with all
+    /// fields.
+    pub guesses: u32,
 }
+
+/// What [`Report::guesses`] starts with.
+pub(super) const GUESSES: u32 = 50;
 
 impl Report<'_> {
     fn place(&self, node: NodeId, part: Part) -> Place {
@@ -44,8 +50,11 @@ impl Report<'_> {
     fn unknown_field(&mut self, path: &Path<'_>, name: &str, node: &Node, members: &'static Members, version: Version) {
         let message = format!("a {} has no `{path}`; it is dropped", self.kind.name);
         let mut finding = self.finding(&codes::UNKNOWN_FIELD, message, node.id, Part::Key);
-        let near = super::habits::meant(self.kind, version, name)
-            .or_else(|| nearest(name, members.fields.iter().map(|field| field.name)));
+        if self.guesses == 0 {
+            return self.sink.push(finding);
+        }
+        self.guesses -= 1;
+        let near = super::habits::meant(self.kind, version, name).or_else(|| nearest(name, members.fields.iter().map(|field| field.name)));
         if let Some(near) = near {
             finding = finding.help(format!("did you mean `{near}`?"));
             finding = finding.fix(format!("rename to `{near}`"), self.place(node.id, Part::Key), near);
@@ -142,7 +151,8 @@ impl Report<'_> {
         let mut finding = self.finding(&codes::INVALID_NAME, message, node.id, Part::Value);
         let allowed = if what == "namespace" { "`-` inside" } else { "`-` and `.` inside" };
         finding = finding.help(format!("names are made of lower case letters, digits, and {allowed}"));
-        let mended: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
+        let mended: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
         let mended = mended.trim_matches(['-', '.']);
         if crate::schema::names::subdomain(mended).is_empty() {
             finding = finding.fix(format!("call it `{mended}`"), self.place(node.id, Part::Value), mended);

@@ -444,13 +444,7 @@ impl Model<'_> {
                 hostname: Some(Sourced::new("*".into(), built_in)),
                 ..spec::Mapping::default()
             };
-            let identity = Identity {
-                rkey: self.ambassador.identity.rkey.clone(),
-                kind: mapping::INTERNAL_MAPPING.into(),
-                name: format!("internal_{name}_probe_mapping").into(),
-                namespace: Some(self.options.ambassador_namespace.clone()),
-                origin: self.ambassador.identity.origin,
-            };
+            let identity = self.ambassador.identity.part(mapping::INTERNAL_MAPPING, format!("internal_{name}_probe_mapping"));
             let namespace = self.options.ambassador_namespace.clone();
             if let Some(mapping) = HttpMapping::new(self, identity, namespace, alloc::sync::Arc::default(), mapping) {
                 self.add_http_mapping(mapping);

@@ -3,7 +3,7 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irbasemappinggroup.py`, `ir/irhttpmappinggroup.py`,
 //! `ir/irtcpmappinggroup.py`.
 
-use super::mapping::{Breakers, LbSettings, python_load_balancer};
+use super::mapping::{Breakers, LbSettings};
 use super::posts::{Identity, Post, Posts, text};
 use super::{HttpMapping, Model, TcpMapping, cluster};
 use crate::dialect::ambassador::spec::{self, LabelSpecifier};

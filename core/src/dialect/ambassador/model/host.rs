@@ -219,7 +219,7 @@ impl Model<'_> {
         }
         tls.hosts = Some(Sourced::new(vec![host.hostname.clone()], host.hostname.origin.map(|origin| origin.by(Rule::Host))));
         tls.secret = Some(secret);
-        let identity = Identity { name: name.clone(), ..host.identity.clone() };
+        let identity = host.identity.part("IRTLSContext", name.clone());
         let context = TlsContext { identity, namespace: host.namespace.clone(), spec: tls, force_namespacing, ..TlsContext::default() };
         match self.set_up_context(context) {
             Some(context) => {

@@ -268,8 +268,7 @@ impl Model<'_> {
                 }
             }
         }
-        let mut identity = Identity::of(module);
-        identity.name = name.into();
+        let identity = Identity::of(module).part("IRTLSContext", name);
         let context = TlsContext { identity, namespace: self.options.ambassador_namespace.clone(), spec, ..TlsContext::default() };
         if let Some(context) = self.set_up_context(context) {
             self.save_context(context);

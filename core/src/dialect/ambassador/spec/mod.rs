@@ -29,7 +29,7 @@ impl Decode for AddedHeader {
             return Some(Self { value: decoder.read(node), append: None });
         }
         node.as_object()?;
-        let mut field = |name: &str| node.get(name).cloned();
+        let field = |name: &str| node.get(name).cloned();
         let (value, append) = (field("value"), field("append"));
         Some(Self { value: value.and_then(|node| decoder.read(&node)), append: append.and_then(|node| decoder.read(&node)) })
     }
