@@ -57,7 +57,9 @@ pub fn codes(args: &CodesArgs, style: &Style) -> Outcome {
         Format::Human => {
             let mut out = String::new();
             let _ = writeln!(out, "{} {}: {}\n", severity(code.severity, style), style.bold(code.name), code.summary);
-            out.push_str(&page(code.page, style));
+            // Its own heading says no more than the line above.
+            let text = code.page.strip_prefix(&format!("# {}\n", code.name)).unwrap_or(code.page);
+            out.push_str(&page(text.trim_start_matches('\n'), style));
             print(&out)?;
         }
     }

@@ -201,7 +201,7 @@ fn name_of(root: &Node, pointer: &str) -> Option<Str> {
         "clusters" => format!("cluster {}", item_name(node)?).into(),
         "virtual_hosts" => format!("virtual host {}", item_name(node)?).into(),
         "routes" => format!("route {}", path_of(node).unwrap_or("without a path")).into(),
-        "chains" => "filter chain".into(),
+        "chains" => format!("filter chain {}", item_name(node).unwrap_or_default()).trim_end().into(),
         "filters" => match item_name(node) {
             Some(name) => format!("HTTP filter {name}").into(),
             None if node.get("http").is_some() => "HTTP connection manager".into(),

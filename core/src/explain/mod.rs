@@ -14,6 +14,7 @@ mod pointer;
 mod words;
 mod origin;
 mod trace;
+mod refused;
 mod ledger;
 mod relation;
 mod graph;
@@ -25,6 +26,7 @@ pub use ledger::{LedgerRow, ledger};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, resolve};
+pub use refused::refused_by_envoy;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
 pub use view::{View, Viewed};
 
