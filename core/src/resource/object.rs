@@ -3,6 +3,7 @@
 
 use super::{ResourceKey, Secret};
 use crate::text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, Value};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
@@ -21,6 +22,28 @@ pub struct Input {
     pub name: Str,
     /// YAML or JSON.
     pub text: Arc<str>,
+}
+
+impl Input {
+    /// A text from bytes. What is not UTF-8 becomes U+FFFD each, and the offsets of such bytes are told: in the text, and in the bytes.
+    pub fn from_bytes(name: impl Into<Str>, bytes: Vec<u8>) -> (Self, Vec<(u32, usize)>) {
+        let name = name.into();
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => return (Self { name, text: text.into() }, Vec::new()),
+            Err(error) => error.into_bytes(),
+        };
+        let (mut text, mut wrong, mut at) = (String::with_capacity(bytes.len()), Vec::new(), 0);
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            at += chunk.valid().len();
+            if !chunk.invalid().is_empty() {
+                wrong.push((text.len() as u32, at));
+                text.push(char::REPLACEMENT_CHARACTER);
+                at += chunk.invalid().len();
+            }
+        }
+        (Self { name, text: text.into() }, wrong)
+    }
 }
 
 /// An input by its place in [`Inputs`].

@@ -69,6 +69,17 @@ const EDGE_STACK: &[&str] = &[
     "WebApplicationFirewallPolicy",
 ];
 
+/// Kinds of other groups that the controller reads: group, kind, and one line for people.
+pub const ALSO_READ: &[(&str, &str, &str)] = &[
+    ("", "Service", "What Mappings name; may carry configuration in the annotation `getambassador.io/config`"),
+    ("", "Secret", "Certificates and keys that a Host or TLSContext names"),
+    ("", "Endpoints", "The pods behind a Service, for resolvers that balance over them"),
+    ("discovery.k8s.io", "EndpointSlice", "The same in parts"),
+    ("networking.k8s.io", "Ingress", "Which requests go to which service, in Kubernetes' own words"),
+    ("networking.k8s.io", "IngressClass", "Which Ingresses are the controller's"),
+    ("networking.internal.knative.dev", "Ingress", "The same for Knative, where AMBASSADOR_KNATIVE_SUPPORT is set"),
+];
+
 /// What an object is to the controller.
 pub(super) fn of(group: &str, kind: &str) -> Role {
     match (group, kind) {
