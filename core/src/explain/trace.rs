@@ -130,7 +130,7 @@ pub fn explain_line(
     report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
     report.fields = nodes.iter().map(|node| object.path(*node).to_string()).filter(|path| !path.is_empty()).collect();
     report.ledger = ledger(compilation, positions).into_iter().find(|row| row.object == object.id);
-    let spans = &object.source.document.spans;
+    let spans = &object.document.spans;
     let below = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)).any(|at| nodes.contains(&at));
     report.made = made_by(compilation, positions, viewed, object.id, below);
     if report.made.is_empty() {
@@ -177,7 +177,7 @@ fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, p
             continue;
         }
         // What stands in an annotation comes after what holds it, and is nearer.
-        let spans = &object.source.document.spans;
+        let spans = &object.document.spans;
         let mut ids = (0..spans.len() as u32).map(NodeId);
         let range = |id: NodeId| spans.get(id).map(|span| span.whole().shifted(object.source.offset));
         let within = |id: NodeId| core::iter::successors(Some(id), |at| spans.get(*at).map(|span| span.parent)).any(|at| at == object.root.id);
