@@ -85,9 +85,7 @@ pub fn qualified_name(key: &str) -> Vec<String> {
         faults.extend(too_long(name, 63).into_iter().map(|fault| alloc::format!("name part {fault}")));
     }
     if !is_loose_name(name) {
-        faults.push(alloc::format!(
-            "name part {QUALIFIED}{ENDS}{QUALIFIED_EXAMPLES}"
-        ));
+        faults.push(alloc::format!("name part {QUALIFIED}{ENDS}{QUALIFIED_EXAMPLES}"));
     }
     faults
 }

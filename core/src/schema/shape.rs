@@ -273,8 +273,7 @@ pub const STRING: Schema = Schema::of(Shape::String(PLAIN));
 /// A whole number or a string.
 pub const INT_OR_STRING: Schema = Schema::of(Shape::IntOrString);
 /// An object about whose content nothing is known.
-pub const OPEN_OBJECT: Schema =
-    Schema::of(Shape::Object(Members { others: Others::Keep, ..NO_MEMBERS }));
+pub const OPEN_OBJECT: Schema = Schema::of(Shape::Object(Members { others: Others::Keep, ..NO_MEMBERS }));
 /// A list of strings.
 pub const STRINGS: Schema = array(&STRING);
 /// Strings by name.
@@ -282,16 +281,8 @@ pub const STRING_MAP: Schema = map(&STRING);
 /// A Go duration, `1m30s`.
 pub const GO_DURATION: Schema = Schema::of(Shape::String(Strings { format: Format::GoDuration, ..PLAIN }));
 
-const NO_MEMBERS: Members = Members {
-    fields: &[],
-    index: &[],
-    required: 0,
-    defaults: 0,
-    always: 0,
-    others: Others::Prune,
-    min: 0,
-    max: u32::MAX,
-};
+const NO_MEMBERS: Members =
+    Members { fields: &[], index: &[], required: 0, defaults: 0, always: 0, others: Others::Prune, min: 0, max: u32::MAX };
 
 const PLAIN: Strings = Strings { among: &[], pattern: None, min: 0, max: u32::MAX, format: Format::Plain };
 

@@ -94,16 +94,16 @@ fn discovery(discovery: &ClusterDiscovery, cluster_type: bool, cx: &Context<'_>,
 
 /// What cannot be said of the cluster itself in current spelling is said by the extension for DNS, which takes the cluster over.
 fn dns_ttl(respect: &Sourced<bool>, cx: &Context<'_>, out: &mut pb::cluster::Cluster, t: &mut Trace) {
+    if cx.spelling.dns_ttl_on_cluster {
+        out.respect_dns_ttl = *t.field("respect_dns_ttl", respect);
+        return;
+    }
     use pb::cluster::cluster::CustomClusterType;
     let all_addresses_in_single_endpoint = match out.cluster_discovery_type {
         Some(ClusterDiscoveryType::Type(kind)) if kind == DiscoveryType::StrictDns as i32 => false,
         Some(ClusterDiscoveryType::Type(kind)) if kind == DiscoveryType::LogicalDns as i32 => true,
         _ => return,
     };
-    if cx.spelling.dns_ttl_on_cluster {
-        out.respect_dns_ttl = *t.field("respect_dns_ttl", respect);
-        return;
-    }
     let config = pb::dns_cluster::DnsCluster {
         respect_dns_ttl: respect.value,
         dns_lookup_family: match DnsLookupFamily::try_from(out.dns_lookup_family) {

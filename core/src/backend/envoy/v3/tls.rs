@@ -134,7 +134,7 @@ fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -
 }
 
 /// Revoked certificates travel with their authority. Where they stand in Secrets, the resource that SDS serves has both, and
-/// overrides the default here, which only says that there is such a list.
+/// overrides the defaults here, which only say what there is: Envoy reads them once that resource has come.
 fn validation_context(
     of: &Sourced<ValidationContext>,
     server: Option<&Str>,
@@ -165,6 +165,8 @@ fn validation_context(
             t.at("validation_context_sds_secret_config", |t| t.optional("name", &of.trusted_ca));
             CombinedCertificateValidationContext {
                 default_validation_context: Some(t.at("default_validation_context", |t| pb::tls::CertificateValidationContext {
+                    // Named for readers; the secret that is served overrides both.
+                    trusted_ca: t.optional("trusted_ca", &of.trusted_ca).map(|of| source(of, cx)),
                     crl: t.optional("crl", &of.crl).map(|of| source(of, cx)),
                     ..Default::default()
                 })),

@@ -2,7 +2,7 @@
 
 use super::super::Options;
 use super::apply::Applied;
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::resource::{Object, ObjectId, ResourceKey, nearest};
 use crate::text::{Node, NodeId, Str};
 use alloc::format;
@@ -35,7 +35,9 @@ pub(super) fn edge_stack_kind(object: &Object) -> Diagnostic {
 
 pub(super) fn unknown_ambassador_kind(object: &Object) -> Diagnostic {
     let message = format!("{} is no kind of {}", object.key.kind, object.key.group);
-    let finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone());
+    let mut finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone());
+    // The API server refuses it, unlike a kind of somebody else's.
+    finding.severity = Severity::Error;
     match nearest(&object.key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
         None => finding,
@@ -135,7 +137,7 @@ pub(super) fn bad_pem(object: &Object, node: NodeId, key: &str, what: &str, forc
         return finding.help("the controller passes it on all the same, and Envoy refuses what uses it");
     }
     let mut finding = finding.help("with AMBASSADOR_FORCE_SECRET_VALIDATION, the controller withholds it");
-    finding.severity = crate::diagnostic::Severity::Error;
+    finding.severity = Severity::Error;
     finding
 }
 

@@ -209,7 +209,6 @@ fn version_node(root: &Node) -> NodeId {
     root.get("apiVersion").map_or(root.id, |node| node.id)
 }
 
-
 /// An object of an annotation in the usual form: `name`, `namespace` and `generation` go under `metadata`, `metadata_labels`
 /// becomes its labels, everything else goes under `spec`. One that has that form already is not copied.
 pub fn unfold(root: &Node) -> Cow<'_, Node> {

@@ -30,14 +30,18 @@ pub(super) fn help(kind: &Kind, violation: &Violation) -> Option<String> {
         ("Mapping", "spec.tls", Fault::WrongType) => {
             "v3alpha1 wants the name of a TLSContext; to speak TLS without one, write `https://` before the service"
         }
-        ("TCPMapping", "spec.idle_timeout_ms", Fault::WrongType) => "a TCPMapping's idle_timeout_ms is a string, unlike a Mapping's: put it in quotes",
+        ("TCPMapping", "spec.idle_timeout_ms", Fault::WrongType) => {
+            "a TCPMapping's idle_timeout_ms is a string, unlike a Mapping's: put it in quotes"
+        }
         ("Mapping", path, Fault::WrongType) if path.starts_with("spec.add_re") => {
             "v3alpha1 wants an object for each header, `{value: ...}`; only v1 and v2 took a string"
         }
         ("Mapping", path, Fault::WrongType) if path.starts_with("spec.headers.") || path.starts_with("spec.query_parameters.") => {
             "v3alpha1 wants a string; to ask only whether it is there, use `regex_headers` or `regex_query_parameters` with `.*`"
         }
-        ("Mapping", "spec.retry_policy.retry_on", Fault::NotAllowed) => "one condition only: lists with commas, as Envoy takes them, are refused",
+        ("Mapping", "spec.retry_policy.retry_on", Fault::NotAllowed) => {
+            "one condition only: lists with commas, as Envoy takes them, are refused"
+        }
         _ => return None,
     };
     Some(help.into())

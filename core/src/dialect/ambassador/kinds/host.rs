@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_host.go`. There is no v1.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, LABEL_SELECTOR, STRING_OR_STRINGS, rename, convert_ids};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, LABEL_SELECTOR, STRING_OR_STRINGS, convert_ids, rename};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, Literal, STRING, STRINGS, Schema, field, one_of};
 use crate::text::{Node, Object, Value};

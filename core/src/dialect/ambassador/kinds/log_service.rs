@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_logservice.go`.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, rename, convert_ids};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, convert_ids, rename};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, Schema, array, field, one_of};
 use crate::text::Object;

@@ -4,7 +4,7 @@
 
 use super::common::{
     ADDED_HEADER, AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, ERROR_RESPONSE_OVERRIDES, STRING_OR_STRINGS,
-    V2_EXPLICIT_TLS_FIELD, convert_presence, convert_tls, made, object_node, rename, convert_ids, string_node, string_to_list,
+    V2_EXPLICIT_TLS_FIELD, convert_ids, convert_presence, convert_tls, made, object_node, rename, string_node, string_to_list,
 };
 use crate::object;
 use crate::schema::{

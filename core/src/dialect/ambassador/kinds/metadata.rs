@@ -135,4 +135,3 @@ fn undecodable(node: &Node, path: &str, field: &str, wanted: &str, report: &mut 
     let field = if field == "metadata" { "metadata".into() } else { format!("ObjectMeta.{field}") };
     format!("json: cannot unmarshal {found} into Go struct field {field} of type {wanted}")
 }
-

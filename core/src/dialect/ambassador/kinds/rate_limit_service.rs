@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_ratelimitservice.go`.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, V2_EXPLICIT_TLS_FIELD, convert_tls, rename, convert_ids};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, V2_EXPLICIT_TLS_FIELD, convert_ids, convert_tls, rename};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, Schema, field, one_of};
 use crate::text::Object;
@@ -14,9 +14,8 @@ const PROTOCOL_VERSION: Field =
     field("protocol_version", one_of(&["v2", "v3"]), "The version of Envoy's protocol: only `v3` works").dropped();
 const FAILURE_MODE: Field = field("failure_mode_deny", BOOLEAN, "Whether requests are refused when it cannot be asked").dropped();
 const STATS_NAME: &str = "What its cluster is called in statistics";
-const GRPC: Schema = object![
-    field("use_resource_exhausted_code", BOOLEAN, "Whether gRPC clients get RESOURCE_EXHAUSTED instead of UNAVAILABLE").dropped()
-];
+const GRPC: Schema =
+    object![field("use_resource_exhausted_code", BOOLEAN, "Whether gRPC clients get RESOURCE_EXHAUSTED instead of UNAVAILABLE").dropped()];
 const GRPC_DOC: &str = "What gRPC clients are answered";
 
 /// `spec` in v3alpha1.

@@ -54,8 +54,7 @@ impl Report<'_> {
             return self.sink.push(finding);
         }
         self.guesses -= 1;
-        let near = super::habits::meant(self.kind, version, name)
-            .or_else(|| nearest(name, members.fields.iter().map(|field| field.name)));
+        let near = super::habits::meant(self.kind, version, name).or_else(|| nearest(name, members.fields.iter().map(|field| field.name)));
         if let Some(near) = near {
             finding = finding.help(format!("did you mean `{near}`?"));
             finding = finding.fix(format!("rename to `{near}`"), self.place(node.id, Part::Key), near);
@@ -152,7 +151,8 @@ impl Report<'_> {
         let mut finding = self.finding(&codes::INVALID_NAME, message, node.id, Part::Value);
         let allowed = if what == "namespace" { "`-` inside" } else { "`-` and `.` inside" };
         finding = finding.help(format!("names are made of lower case letters, digits, and {allowed}"));
-        let mended: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
+        let mended: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
         let mended = mended.trim_matches(['-', '.']);
         if crate::schema::names::subdomain(mended).is_empty() {
             finding = finding.fix(format!("call it `{mended}`"), self.place(node.id, Part::Value), mended);

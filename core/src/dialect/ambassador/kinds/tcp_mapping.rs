@@ -3,7 +3,7 @@
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tcpmapping.go`.
 
 use super::common::{
-    AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, V2_EXPLICIT_TLS_FIELD, convert_tls, rename, convert_ids,
+    AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, V2_EXPLICIT_TLS_FIELD, convert_ids, convert_tls, rename,
 };
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, Schema, field};

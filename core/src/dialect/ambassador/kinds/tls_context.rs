@@ -2,13 +2,14 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tlscontext.go`.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, rename, convert_ids};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, convert_ids, rename};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, STRINGS, Schema, field, one_of};
 use crate::text::Object;
 
 const VERSION: Schema = one_of(&["v1.0", "v1.1", "v1.2", "v1.3"]);
-const HOSTS: Field = field("hosts", STRINGS, "The names that clients ask for; without any, it only serves connections to services").dropped();
+const HOSTS: Field =
+    field("hosts", STRINGS, "The names that clients ask for; without any, it only serves connections to services").dropped();
 const SECRET: Field =
     field("secret", STRING, "The Secret with certificate and key; `name.namespace` unless secret_namespacing is off").dropped();
 const CERT_CHAIN_FILE: Field = field("cert_chain_file", STRING, "A file with the certificate").dropped();

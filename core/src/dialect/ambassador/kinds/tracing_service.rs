@@ -2,7 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tracingservice.go`.
 
-use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, made, object_node, rename, string_node, convert_ids};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, convert_ids, made, object_node, rename, string_node};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, STRINGS, Schema, array, field, one_of};
 use crate::text::{Node, Object, Value};
@@ -25,7 +25,8 @@ const SAMPLING: Field = field(
 const TAG_HEADERS: Field = field("tag_headers", STRINGS, "Older form of `custom_tags`: headers that become tags").dropped();
 const ACCESS_TOKEN_FILE: Field = field("access_token_file", STRING, "For Lightstep: the file with its token").dropped();
 const COLLECTOR_CLUSTER: Field = field("collector_cluster", STRING, "For Zipkin: the cluster that collects").dropped();
-const COLLECTOR_ENDPOINT: Field = field("collector_endpoint", STRING, "For Zipkin: the path that collects; `/api/v2/spans` unless set").dropped();
+const COLLECTOR_ENDPOINT: Field =
+    field("collector_endpoint", STRING, "For Zipkin: the path that collects; `/api/v2/spans` unless set").dropped();
 const COLLECTOR_VERSION: Field =
     field("collector_endpoint_version", one_of(&["HTTP_JSON_V1", "HTTP_JSON", "HTTP_PROTO"]), "For Zipkin: the format").dropped();
 const COLLECTOR_HOSTNAME: Field = field("collector_hostname", STRING, "For Zipkin: the `Host` that it gets").dropped();
@@ -66,18 +67,12 @@ const CUSTOM_TAG: Schema = object![
     field("literal", object![field("value", STRING, "The value").required().always()], "A fixed value"),
     field(
         "environment",
-        object![
-            field("name", STRING, "The variable").required().always(),
-            field("default_value", STRING, "The value where it is not set"),
-        ],
+        object![field("name", STRING, "The variable").required().always(), field("default_value", STRING, "The value where it is not set"),],
         "The value of an environment variable of Envoy"
     ),
     field(
         "request_header",
-        object![
-            field("name", STRING, "The header").required().always(),
-            field("default_value", STRING, "The value where it is not there"),
-        ],
+        object![field("name", STRING, "The header").required().always(), field("default_value", STRING, "The value where it is not there"),],
         "The value of a header"
     ),
 ];

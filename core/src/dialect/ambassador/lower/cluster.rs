@@ -5,7 +5,7 @@
 use super::Lowering;
 use crate::dialect::ambassador::model::resolver::Targets;
 use crate::dialect::ambassador::model::{Cluster, Identity};
-use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, LbPolicy, Priority, TcpKeepalive, UpstreamHttp};
+use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, LbPolicy, Priority, TcpKeepalive, UpstreamHttp};
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
 use alloc::sync::Arc;
@@ -21,7 +21,7 @@ impl Lowering<'_, '_> {
 
     fn cluster(&mut self, cluster: &Cluster) -> crate::ir::Cluster {
         let origin = cluster.origins.first().copied();
-        let identity = Identity { rkey: cluster.name.clone(), kind: "IRCluster".into(), name: cluster.name.clone(), namespace: None, origin };
+        let identity = Identity::cluster(&cluster.name, origin);
         let on = &identity;
         let discovery = discovery(cluster);
         let timeout = self.milliseconds(&cluster.connect_timeout_ms, "connect_timeout_ms", on);
@@ -44,9 +44,17 @@ impl Lowering<'_, '_> {
             http: self.upstream_http(cluster, on),
             tls: cluster.tls.as_ref().and_then(|tls| self.upstream_tls(tls)),
             keepalive: self.keepalive(cluster, on),
-            health_checks: cluster.health_checks.clone(),
+            health_checks: self.health_checks(cluster, on),
             origins: cluster.origins.clone(),
         }
+    }
+
+    /// Envoy takes one.
+    fn health_checks(&mut self, cluster: &Cluster, on: &Identity) -> Vec<Sourced<HealthCheck>> {
+        for extra in cluster.health_checks.iter().skip(1) {
+            self.refuse("a cluster can have only one health check", on, extra.origin);
+        }
+        cluster.health_checks.iter().take(1).cloned().collect()
     }
 
     fn dns_family(&self, cluster: &Cluster) -> Sourced<DnsFamily> {

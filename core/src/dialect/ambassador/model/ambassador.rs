@@ -214,13 +214,14 @@ impl Model<'_> {
         }
         self.ambassador.cors = settings.cors.clone();
         if let Some(policy) = &settings.retry_policy {
+            // The reference keeps and applies even a policy that it complains of.
+            self.ambassador.retry_policy = Some(policy.clone());
             if !mapping::valid_retry_policy(&policy.value) {
                 let part = Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
                 let message = "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>";
                 self.posts.error(&part, Post::new(&codes::INVALID_RETRY_POLICY, message, policy.origin));
                 return None;
             }
-            self.ambassador.retry_policy = Some(policy.clone());
         }
         self.ip_filter(&settings);
         Some(())
@@ -443,13 +444,7 @@ impl Model<'_> {
                 hostname: Some(Sourced::new("*".into(), built_in)),
                 ..spec::Mapping::default()
             };
-            let identity = Identity {
-                rkey: self.ambassador.identity.rkey.clone(),
-                kind: "InternalMapping".into(),
-                name: format!("internal_{name}_probe_mapping").into(),
-                namespace: Some(self.options.ambassador_namespace.clone()),
-                origin: self.ambassador.identity.origin,
-            };
+            let identity = self.ambassador.identity.part(mapping::INTERNAL_MAPPING, format!("internal_{name}_probe_mapping"));
             let namespace = self.options.ambassador_namespace.clone();
             if let Some(mapping) = HttpMapping::new(self, identity, namespace, alloc::sync::Arc::default(), mapping) {
                 self.add_http_mapping(mapping);

@@ -181,7 +181,7 @@ impl Model<'_> {
             }
         }
         if let (Some(own), Some(cluster)) = (own, &auth.cluster) {
-            let identity = Identity { rkey: cluster.clone(), kind: "IRCluster".into(), name: cluster.clone(), namespace: None, origin: auth.identity.origin };
+            let identity = Identity::cluster(cluster, auth.identity.origin);
             let service = auth.services.values().next().map_or("", |entry| entry.service.value.as_str());
             let message = format!("{service}: unvalidated circuit breaker");
             let post = Post::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin);

@@ -187,7 +187,7 @@ impl Model<'_> {
         let name = Str::from(named.name.as_str());
         let origin = wanted.service.origin.or(wanted.identity.origin);
         for (code, message, place) in named.problems {
-            let identity = Identity { rkey: name.clone(), kind: "IRCluster".into(), name: name.clone(), namespace: None, origin };
+            let identity = Identity::cluster(&name, origin);
             self.posts.error(&identity, Post::new(code, message, place));
         }
         if let Some(known) = self.clusters.get_mut(&name) {
@@ -245,7 +245,7 @@ impl Model<'_> {
             && cluster.tls.as_ref().map(|tls| tls.value) == named.tls.as_ref().map(|tls| tls.value)
             && cluster.grpc.as_ref().is_some_and(|on| on.value) == wanted.settings.grpc.as_ref().is_some_and(|on| on.value);
         if !same {
-            let identity = Identity { rkey: first.into(), kind: "IRCluster".into(), name: first.into(), namespace: None, origin: wanted.identity.origin };
+            let identity = Identity::cluster(&first.into(), wanted.identity.origin);
             let message = format!("cannot merge cluster {}: it differs in more than its service", named.name);
             self.posts.error(&identity, Post::new(&codes::AUTH_CONFLICT, message, wanted.service.origin));
             return;

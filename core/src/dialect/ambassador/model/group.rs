@@ -3,7 +3,7 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irbasemappinggroup.py`, `ir/irhttpmappinggroup.py`,
 //! `ir/irtcpmappinggroup.py`.
 
-use super::mapping::{Breakers, LbSettings, python_load_balancer};
+use super::mapping::{Breakers, LbSettings};
 use super::posts::{Identity, Post, Posts, text};
 use super::{HttpMapping, Model, TcpMapping, cluster};
 use crate::dialect::ambassador::spec::{self, LabelSpecifier};
@@ -183,6 +183,8 @@ impl HttpGroup {
 pub struct TcpGroup {
     /// In order; after finishing, those with a weight come first.
     pub mappings: Vec<TcpMapping>,
+    /// The name of the member that made the group.
+    pub first_name: Str,
     /// Port listened on.
     pub port: Sourced<i64>,
     /// Address listened on, if said.
@@ -200,7 +202,7 @@ impl TcpGroup {
 
     /// The name by which the reference calls it.
     pub fn name(&self) -> String {
-        format!("GROUP: {}", self.mappings.first().map_or("", |mapping| mapping.identity.name.as_str()))
+        format!("GROUP: {}", self.first_name)
     }
 }
 
@@ -307,6 +309,7 @@ impl Model<'_> {
             indexmap::map::Entry::Vacant(slot) => {
                 let identity = mapping.identity.clone();
                 let group = TcpGroup {
+                    first_name: identity.name.clone(),
                     port,
                     address: mapping.spec.address.clone().filter(|text| !text.value.is_empty()),
                     host: mapping.spec.host.clone().filter(|text| !text.value.is_empty()),

@@ -5,6 +5,7 @@
 use super::group::HttpGroup;
 use super::hostglob::{globs_overlap, selector_matches};
 use super::posts::{Identity, Post};
+use super::mapping::INTERNAL_MAPPING;
 use super::tls::{ContextId, TlsContext, is_tls_version};
 use super::{Model, spec_of};
 use crate::dialect::ambassador::spec::{self, TlsConfig};
@@ -53,6 +54,10 @@ pub enum InsecureAction {
 impl Host {
     /// Whether a group's routes belong to this host.
     pub fn takes(&self, group: &HttpGroup, strict: bool) -> bool {
+        // Probes and diagnostics are answered under every host.
+        if group.first().is_some_and(|first| first.identity.kind == INTERNAL_MAPPING) {
+            return true;
+        }
         let redirect_host = group.redirect.as_ref().and_then(|redirect| redirect.host.as_ref());
         let glob = group.shared.host.as_ref().or(redirect_host);
         let (has_hostname, host_match) = if group.shared.host_regex {
@@ -108,7 +113,7 @@ impl Model<'_> {
         let namespace = self.options.ambassador_namespace.clone();
         let built_in = Origin::built_in();
         let mut spec = spec::Host { hostname: Some(Sourced::new("*".into(), built_in)), ..spec::Host::default() };
-        if self.find_secret(FALLBACK, &namespace).is_good() {
+        if self.find_secret(FALLBACK, &namespace).0.is_good() {
             let secret = spec::SecretReference { name: Some(Sourced::new(FALLBACK.into(), built_in)), namespace: None };
             spec.tls_secret = Some(Sourced::new(secret, built_in));
         } else {
@@ -164,7 +169,7 @@ impl Model<'_> {
         let key = spec.acme_provider.as_ref().and_then(|acme| acme.value.private_key_secret.as_ref()).and_then(|key| key.value.name.clone());
         if let Some(key) = key.filter(|key| !key.value.is_empty()) {
             let namespace = host.namespace.clone();
-            if !self.find_secret(&key.value, &namespace).is_good() {
+            if !self.find_secret(&key.value, &namespace).0.is_good() {
                 let message =
                     format!("continuing with invalid ACME private key secret {}; ACME will not be able to renew this certificate", key.value);
                 self.posts.error(&host.identity, Post::new(&codes::SECRET_NOT_FOUND, message, key.origin));
@@ -177,7 +182,7 @@ impl Model<'_> {
     fn host_certificate(&mut self, host: &mut Host, spec: &spec::Host, name: &Sourced<Str>, namespace: Option<&Sourced<Str>>) -> bool {
         let namespace = namespace.filter(|namespace| !namespace.value.is_empty());
         let in_namespace = namespace.map_or_else(|| host.namespace.clone(), |namespace| namespace.value.clone());
-        if !self.find_secret(&name.value, &in_namespace).is_good() {
+        if !self.find_secret(&name.value, &in_namespace).0.is_good() {
             let message = format!("no Secret `{}` with a certificate in namespace `{in_namespace}`: the Host is dropped", name.value);
             self.posts.secret_missing_for_host(&host.identity, Post::new(&codes::SECRET_NOT_FOUND, message, name.origin));
             return false;
@@ -214,7 +219,7 @@ impl Model<'_> {
         }
         tls.hosts = Some(Sourced::new(vec![host.hostname.clone()], host.hostname.origin.map(|origin| origin.by(Rule::Host))));
         tls.secret = Some(secret);
-        let identity = Identity { name: name.clone(), ..host.identity.clone() };
+        let identity = host.identity.part("IRTLSContext", name.clone());
         let context = TlsContext { identity, namespace: host.namespace.clone(), spec: tls, force_namespacing, ..TlsContext::default() };
         match self.set_up_context(context) {
             Some(context) => {

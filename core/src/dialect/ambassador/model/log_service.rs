@@ -8,7 +8,7 @@ use super::posts::{Identity, Post};
 use super::{Model, spec_of};
 use crate::dialect::ambassador::spec;
 use crate::diagnostic::codes;
-use crate::resource::{Rule, Sourced};
+use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;

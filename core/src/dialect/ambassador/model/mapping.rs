@@ -22,6 +22,9 @@ use alloc::vec::Vec;
 /// Circuit breakers with the names that go into a cluster's name.
 pub type Breakers = Sourced<Vec<Sourced<NamedBreaker>>>;
 
+/// The kind of Mappings that the controller makes for probes and diagnostics.
+pub const INTERNAL_MAPPING: &str = "InternalMapping";
+
 /// A header or query parameter that is matched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyValue {

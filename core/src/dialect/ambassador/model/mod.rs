@@ -62,6 +62,9 @@ pub struct Model<'c> {
     pub context_names: Map<Str, ContextId>,
     /// The port that cleartext is redirected from, once a context has set one.
     pub redirect_cleartext_from: Option<Sourced<i64>>,
+    /// Secrets that were found, by name: the reference looks them up by name and namespace joined with a dot, so that a
+    /// name with a dot finds what an earlier look-up found under it.
+    saved_secrets: Map<Str, (tls::FoundSecret, crate::ir::SecretReference)>,
     /// Listeners by what they bind to, e.g. `tcp-0.0.0.0-8080`.
     pub listeners: Map<Str, Listener>,
     /// Hosts by name.
@@ -137,6 +140,7 @@ impl<'c> Model<'c> {
             contexts: Vec::new(),
             context_names: Map::default(),
             redirect_cleartext_from: None,
+            saved_secrets: Map::default(),
             listeners: Map::default(),
             hosts: Map::default(),
             resolvers: Map::default(),

@@ -7,6 +7,7 @@ use crate::resource::{Origin, ResourceKey, Sourced};
 use crate::text::{NodeId, Str};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::HashSet;
 
@@ -23,6 +24,8 @@ pub struct Identity {
     pub namespace: Option<Str>,
     /// The object that it was made from.
     pub origin: Option<Origin>,
+    /// What errors are posted on, where that is not itself but what it was made from.
+    pub reported: Option<Arc<ResourceKey>>,
 }
 
 impl Identity {
@@ -34,18 +37,33 @@ impl Identity {
             name: resource.name.clone(),
             namespace: Some(resource.namespace.clone()),
             origin: Some(Origin::field(resource.object, NodeId(0))),
+            reported: None,
         }
     }
 
     /// Of something that the controller made.
     pub fn internal(rkey: impl Into<Str>, kind: &str, name: impl Into<Str>) -> Self {
-        Self { rkey: rkey.into(), kind: kind.into(), name: name.into(), namespace: None, origin: None }
+        Self { rkey: rkey.into(), kind: kind.into(), name: name.into(), namespace: None, origin: None, reported: None }
+    }
+
+    /// Another thing made from the same resource: it has a name of its own, and its errors are the resource's.
+    pub fn part(&self, kind: &str, name: impl Into<Str>) -> Self {
+        let reported = Some(self.reported.clone().unwrap_or_else(|| Arc::new(self.key())));
+        Self { kind: kind.into(), name: name.into(), reported, ..self.clone() }
+    }
+
+    /// A cluster: errors of clusters are posted under their long names.
+    pub fn cluster(name: &Str, origin: Option<Origin>) -> Self {
+        Self { rkey: name.clone(), kind: "IRCluster".into(), name: name.clone(), origin, ..Self::default() }
     }
 
     /// The key by which findings name it.
     ///
     /// What the controller made has no name and namespace; the reference splits its key instead (`ir.tracing`).
     pub fn key(&self) -> ResourceKey {
+        if let Some(reported) = &self.reported {
+            return (**reported).clone();
+        }
         let (name, namespace) = match (&self.namespace, self.rkey.split_once('.')) {
             (Some(namespace), _) => (self.name.clone(), Some(namespace.clone())),
             (None, Some((name, namespace))) => (name.into(), Some(namespace.into())),

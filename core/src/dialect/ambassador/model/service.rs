@@ -39,7 +39,7 @@ impl Authority {
         // A bare `;`, `?`, `#` or `/` at the end leaves nothing behind it.
         let has_rest = rest.len() > 1 || rest == "/";
         Ok(Self {
-            host: (!host.is_empty()).then(|| host.to_lowercase()),
+            host: (!host.is_empty()).then(|| lower_host(host)),
             port: port.filter(|port| !port.is_empty()).map(ToString::to_string),
             has_rest,
         })
@@ -55,6 +55,14 @@ impl Authority {
             Ok(number) if number <= 65535 => Ok(number),
             _ => Err("Port out of range 0-65535".to_string()),
         }
+    }
+}
+
+/// In lower case, but for what stands after a `%`: Python takes that for the zone of an IPv6 address.
+fn lower_host(host: &str) -> String {
+    match host.split_once('%') {
+        Some((host, zone)) => format!("{}%{zone}", host.to_lowercase()),
+        None => host.to_lowercase(),
     }
 }
 

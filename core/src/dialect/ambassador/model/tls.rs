@@ -71,7 +71,7 @@ impl TlsContext {
 }
 
 /// What a Secret turned out to hold.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoundSecret {
     certificate: Option<SecretPart>,
     key: Option<SecretPart>,
@@ -89,7 +89,19 @@ impl FoundSecret {
 impl Model<'_> {
     /// Looks a Secret up. With `--missing-secrets assume`, one that nobody supplied is taken to hold everything but a
     /// root certificate.
-    pub fn find_secret(&mut self, name: &str, namespace: &str) -> FoundSecret {
+    pub fn find_secret(&mut self, name: &str, namespace: &str) -> (FoundSecret, SecretReference) {
+        if let Some(saved) = self.saved_secrets.get(format!("{name}.{namespace}").as_str()) {
+            return saved.clone();
+        }
+        let found = self.look_secret_up(name, namespace);
+        let reference = SecretReference { namespace: namespace.into(), name: name.into(), part: SecretPart::Certificate };
+        if found != FoundSecret::default() {
+            self.saved_secrets.insert(name.into(), (found.clone(), reference.clone()));
+        }
+        (found, reference)
+    }
+
+    fn look_secret_up(&self, name: &str, namespace: &str) -> FoundSecret {
         match self.config.secret(namespace, name) {
             Presence::Known(Resource { payload: Payload::Secret(secret), .. }) => {
                 let holds = |key: &str| secret.data.get(key).is_some_and(|(_, text)| holds_text(text.expose()));
@@ -256,8 +268,7 @@ impl Model<'_> {
                 }
             }
         }
-        let mut identity = Identity::of(module);
-        identity.name = name.into();
+        let identity = Identity::of(module).part("IRTLSContext", name);
         let context = TlsContext { identity, namespace: self.options.ambassador_namespace.clone(), spec, ..TlsContext::default() };
         if let Some(context) = self.set_up_context(context) {
             self.save_context(context);
@@ -382,8 +393,7 @@ impl Model<'_> {
             Some((name, namespace)) => (name.to_string(), namespace.to_string()),
             None => (written.to_string(), context.namespace.to_string()),
         };
-        let found = self.find_secret(&name, &namespace);
-        (found, SecretReference { namespace: namespace.into(), name: name.into(), part: SecretPart::Certificate })
+        self.find_secret(&name, &namespace)
     }
 
     fn complain(&mut self, id: ContextId, origin: Option<Origin>, message: alloc::string::String, code: &'static crate::diagnostic::Code) {

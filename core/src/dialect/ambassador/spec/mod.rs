@@ -15,6 +15,26 @@ pub use decode::TextOrList;
 
 type List<T> = Vec<Sourced<T>>;
 
+/// A header that is added: a value and whether it is appended. The untyped Module and Knative write the value alone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AddedHeader {
+    pub value: Option<Sourced<Str>>,
+    pub append: Option<Sourced<bool>>,
+}
+
+impl Decode for AddedHeader {
+    const EXPECTED: &'static str = "object";
+    fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
+        if node.as_str().is_some() {
+            return Some(Self { value: decoder.read(node), append: None });
+        }
+        node.as_object()?;
+        let field = |name: &str| node.get(name).cloned();
+        let (value, append) = (field("value"), field("append"));
+        Some(Self { value: value.and_then(|node| decoder.read(&node)), append: append.and_then(|node| decoder.read(&node)) })
+    }
+}
+
 spec! {
     pub struct Mapping {
         prefix: Str,
@@ -76,11 +96,6 @@ spec! {
         query_parameters: Map<Str>,
         regex_query_parameters: Map<Str>,
         stats_name: Str,
-    }
-
-    pub struct AddedHeader {
-        value: Str,
-        append: bool,
     }
 
     pub struct RegexMap {

@@ -57,8 +57,7 @@ fn ours(input: &str, id: &str, admitted: &mut usize) -> BTreeSet<Flag> {
             return;
         }
         let key = (kind.name.to_string(), object.key.name.to_string(), namespace.to_string());
-        let own: Vec<Flag> =
-            admission.errors.into_iter().map(|text| (key.1.clone(), key.2.clone(), text)).collect();
+        let own: Vec<Flag> = admission.errors.into_iter().map(|text| (key.1.clone(), key.2.clone(), text)).collect();
         match via {
             Via::Annotation => flags.extend(own),
             Via::ApiServer if admission.refused && stored.get(&key).is_some_and(Vec::is_empty) => {}

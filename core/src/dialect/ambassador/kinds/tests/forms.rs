@@ -16,11 +16,7 @@ fn object(version: &str, kind: &str, spec: &str) -> String {
 const CONVERSIONS: &[(&str, &str, &str)] = &[
     ("Mapping", "{prefix: /, service: a}", r#"{"prefix":"/","service":"a","hostname":"*"}"#),
     ("Mapping", "{prefix: /, service: a, host: h}", r#"{"prefix":"/","service":"a","hostname":"h"}"#),
-    (
-        "Mapping",
-        "{prefix: /, service: a, host: '.*', host_regex: true}",
-        r#"{"prefix":"/","service":"a","host":".*","host_regex":true}"#,
-    ),
+    ("Mapping", "{prefix: /, service: a, host: '.*', host_regex: true}", r#"{"prefix":"/","service":"a","host":".*","host_regex":true}"#),
     (
         "Mapping",
         "{prefix: /, service: a, tls: true}",
@@ -36,11 +32,7 @@ const CONVERSIONS: &[(&str, &str, &str)] = &[
         "{prefix: /, service: 'https://a', tls: false}",
         r#"{"prefix":"/","service":"https://a","hostname":"*","v2ExplicitTLS":{"tls":"bool:false"}}"#,
     ),
-    (
-        "Mapping",
-        "{prefix: /, service: a, tls: ctx}",
-        r#"{"prefix":"/","service":"a","tls":"ctx","hostname":"*","v2ExplicitTLS":{}}"#,
-    ),
+    ("Mapping", "{prefix: /, service: a, tls: ctx}", r#"{"prefix":"/","service":"a","tls":"ctx","hostname":"*","v2ExplicitTLS":{}}"#),
     (
         "Mapping",
         "{prefix: /, service: a, headers: {x: true, w: z, v: false}, regex_headers: {r: q}}",
@@ -61,7 +53,11 @@ const CONVERSIONS: &[(&str, &str, &str)] = &[
         "{prefix: /, service: a, labels: {d: [{g: [remote_address, w, {generic_key: k}, {h: {header: x, omit_if_not_present: true}}, null]}]}}",
         r#"{"prefix":"/","service":"a","hostname":"*","labels":{"d":[{"g":[{"remote_address":{"key":"remote_address"}},{"generic_key":{"value":"w","v2Shorthand":true}},{"generic_key":{"value":"k"}},{"request_headers":{"key":"h","header_name":"x","omit_if_not_present":true}},{"generic_key":{"value":"","v2Shorthand":true}}]}]}}"#,
     ),
-    ("Mapping", "{prefix: /, service: a, ambassador_id: i, bogus: 1}", r#"{"ambassador_id":["i"],"prefix":"/","service":"a","hostname":"*"}"#),
+    (
+        "Mapping",
+        "{prefix: /, service: a, ambassador_id: i, bogus: 1}",
+        r#"{"ambassador_id":["i"],"prefix":"/","service":"a","hostname":"*"}"#,
+    ),
     ("TCPMapping", "{port: 1, service: a, tls: true}", r#"{"port":1,"service":"https://a","v2ExplicitTLS":{"tls":"bool:true"}}"#),
     ("TCPMapping", "{port: 1, service: a, tls: ctx, v3StatsName: s}", r#"{"port":1,"service":"a","tls":"ctx","stats_name":"s"}"#),
     ("Host", "{hostname: h, ambassadorId: i, ambassador_id: [j]}", r#"{"ambassador_id":["j","i"],"hostname":"h"}"#),
@@ -71,8 +67,16 @@ const CONVERSIONS: &[(&str, &str, &str)] = &[
         r#"{"mappingSelector":{"matchLabels":{"a":"b"}},"requestPolicy":{"insecure":{}},"tlsContext":{},"tls":{"crl_secret":"c"}}"#,
     ),
     ("TLSContext", "{hosts: [h], v3CRLSecret: c}", r#"{"hosts":["h"],"crl_secret":"c"}"#),
-    ("AuthService", "{auth_service: a, tls: true, v3StatsName: s}", r#"{"auth_service":"https://a","stats_name":"s","v2ExplicitTLS":{"tls":"bool:true","serviceScheme":""}}"#),
-    ("RateLimitService", "{service: a, v3GRPC: {use_resource_exhausted_code: true}}", r#"{"service":"a","grpc":{"use_resource_exhausted_code":true}}"#),
+    (
+        "AuthService",
+        "{auth_service: a, tls: true, v3StatsName: s}",
+        r#"{"auth_service":"https://a","stats_name":"s","v2ExplicitTLS":{"tls":"bool:true","serviceScheme":""}}"#,
+    ),
+    (
+        "RateLimitService",
+        "{service: a, v3GRPC: {use_resource_exhausted_code: true}}",
+        r#"{"service":"a","grpc":{"use_resource_exhausted_code":true}}"#,
+    ),
     (
         "TracingService",
         "{driver: zipkin, service: a, tag_headers: [x], config: {v3PropagationModes: [B3]}}",
@@ -104,10 +108,21 @@ fn v1_and_v2_become_v3alpha1() {
 #[test]
 fn v3alpha1_only_goes_through_the_structs() {
     for (kind, spec, want) in [
-        ("Mapping", "{hostname: h, service: a, prefix: /, rewrite: '', weight: 0, priority: ''}", r#"{"prefix":"/","service":"a","rewrite":"","weight":0,"hostname":"h"}"#),
-        ("Mapping", "{hostname: h, service: a, prefix: /, health_checks: [{timeout: 1m, health_check: {http: {path: /}}}]}",
-         r#"{"prefix":"/","service":"a","health_checks":[{"timeout":"1m0s","health_check":{"http":{"path":"/"}}}],"hostname":"h"}"#),
-        ("Listener", "{hostBinding: {}, securityModel: XFP, port: 1, protocolStack: [HTTP]}", r#"{"port":1,"protocolStack":["HTTP"],"securityModel":"XFP","hostBinding":{"namespace":{}}}"#),
+        (
+            "Mapping",
+            "{hostname: h, service: a, prefix: /, rewrite: '', weight: 0, priority: ''}",
+            r#"{"prefix":"/","service":"a","rewrite":"","weight":0,"hostname":"h"}"#,
+        ),
+        (
+            "Mapping",
+            "{hostname: h, service: a, prefix: /, health_checks: [{timeout: 1m, health_check: {http: {path: /}}}]}",
+            r#"{"prefix":"/","service":"a","health_checks":[{"timeout":"1m0s","health_check":{"http":{"path":"/"}}}],"hostname":"h"}"#,
+        ),
+        (
+            "Listener",
+            "{hostBinding: {}, securityModel: XFP, port: 1, protocolStack: [HTTP]}",
+            r#"{"port":1,"protocolStack":["HTTP"],"securityModel":"XFP","hostBinding":{"namespace":{}}}"#,
+        ),
         ("Host", "{tlsContext: {}, hostname: h}", r#"{"hostname":"h","tlsContext":{}}"#),
         ("Mapping", "{hostname: h, service: a, prefix: /, timeout_ms: null, bogus: {}}", r#"{"prefix":"/","service":"a","hostname":"h"}"#),
     ] {
@@ -119,7 +134,8 @@ fn v3alpha1_only_goes_through_the_structs() {
 
 #[test]
 fn annotations_are_unfolded_and_not_pruned_first() {
-    let text = "apiVersion: ambassador/v2\nkind: Mapping\nname: m\nnamespace: m\nmetadata_labels: {a: b}\nprefix: /\nservice: a\nbogus: 1\n";
+    let text =
+        "apiVersion: ambassador/v2\nkind: Mapping\nname: m\nnamespace: m\nmetadata_labels: {a: b}\nprefix: /\nservice: a\nbogus: 1\n";
     let (admission, findings) = admitted(text, Via::Annotation);
     assert_eq!(json(&admission), r#"{"prefix":"/","service":"a","hostname":"*"}"#);
     assert_eq!(admission.errors, [""; 0]);
@@ -131,13 +147,15 @@ fn annotations_are_unfolded_and_not_pruned_first() {
         ("''", "apiVersion None/ unsupported"),
         ("example.com/v1", "apiVersion example.com/v1 unsupported"),
     ] {
-        let (admission, findings) = admitted(&format!("apiVersion: {version}\nkind: Mapping\nname: m\nprefix: /\nservice: a\n"), Via::Annotation);
+        let (admission, findings) =
+            admitted(&format!("apiVersion: {version}\nkind: Mapping\nname: m\nprefix: /\nservice: a\n"), Via::Annotation);
         assert_eq!(admission.errors, [text]);
         assert_eq!(findings.iter().map(|finding| finding.code.name).collect::<Vec<_>>(), ["unsupported-version"]);
         assert!(!admission.refused);
     }
     // A null stays one here, and an empty value is missed after the conversion.
-    let (admission, _) = admitted(&object("v3alpha1", "Mapping", "{hostname: h, prefix: /, service: a, timeout_ms: null}"), Via::Annotation);
+    let (admission, _) =
+        admitted(&object("v3alpha1", "Mapping", "{hostname: h, prefix: /, service: a, timeout_ms: null}"), Via::Annotation);
     assert_eq!(admission.errors, ["spec.timeout_ms in body must be of type integer: \"null\""]);
     let (admission, _) = admitted(&object("v3alpha1", "Mapping", "{hostname: h, prefix: '', service: a}"), Via::Annotation);
     assert_eq!(admission.errors, ["spec.prefix in body is required"]);
@@ -152,7 +170,12 @@ fn findings_stand_at_their_node_and_help() {
             "a Mapping has no `spec.timout_ms`; it is dropped",
             "did you mean `timeout_ms`?",
         ),
-        (object("v2", "Mapping", "{hostname: h, prefix: /, service: a}"), "unknown-field", "a Mapping has no `spec.hostname`; it is dropped", "did you mean `host`?"),
+        (
+            object("v2", "Mapping", "{hostname: h, prefix: /, service: a}"),
+            "unknown-field",
+            "a Mapping has no `spec.hostname`; it is dropped",
+            "did you mean `host`?",
+        ),
         (
             object("v3alpha1", "Mapping", "{hostname: h, prefix: /, service: a, cors: {origins: '*'}}"),
             "wrong-type",
@@ -166,7 +189,8 @@ fn findings_stand_at_their_node_and_help() {
             "add `hostname: \"*\"` for every host, as v2 did by itself",
         ),
         (
-            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {hostname: h, service: a}\nprefix: /\n".into(),
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {hostname: h, service: a}\nprefix: /\n"
+                .into(),
             "unknown-field",
             "a Mapping has no `prefix` beside `spec`; it is dropped",
             "put it under `spec`: `spec.prefix`",
@@ -184,9 +208,18 @@ fn findings_stand_at_their_node_and_help() {
 #[test]
 fn the_server_refuses_names_labels_and_versions() {
     for (text, error) in [
-        ("apiVersion: getambassador.io/v2\nkind: Listener\nmetadata: {name: a}", "no matches for kind \"Listener\" in version \"getambassador.io/v2\""),
-        ("apiVersion: getambassador.io/v1\nkind: Host\nmetadata: {name: a}", "no matches for kind \"Host\" in version \"getambassador.io/v1\""),
-        ("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /, service: a}", "metadata.name: Required value: name or generateName is required"),
+        (
+            "apiVersion: getambassador.io/v2\nkind: Listener\nmetadata: {name: a}",
+            "no matches for kind \"Listener\" in version \"getambassador.io/v2\"",
+        ),
+        (
+            "apiVersion: getambassador.io/v1\nkind: Host\nmetadata: {name: a}",
+            "no matches for kind \"Host\" in version \"getambassador.io/v1\"",
+        ),
+        (
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /, service: a}",
+            "metadata.name: Required value: name or generateName is required",
+        ),
         (
             "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: n}\nspec: {prefix: /, service: a}",
             "json: cannot unmarshal bool into Go struct field ObjectMeta.name of type string",
@@ -228,7 +261,15 @@ fn broken_objects_of_any_size_neither_panic_nor_take_long() {
     let (admission, _) = admitted(&text, Via::ApiServer);
     let regexes = admission.spec.as_deref().and_then(|spec| spec.get("regex_headers")?.as_object().map(crate::text::Object::len));
     assert_eq!(regexes, Some(50_000));
-    for text in ["", "spec:", "spec: []", "spec: {spec: {}}", "metadata: 1", "metadata: {name: {}, labels: []}", "spec: {labels: {a: [{}, 1, null]}}"] {
+    for text in [
+        "",
+        "spec:",
+        "spec: []",
+        "spec: {spec: {}}",
+        "metadata: 1",
+        "metadata: {name: {}, labels: []}",
+        "spec: {labels: {a: [{}, 1, null]}}",
+    ] {
         for kind in ALL {
             for version in ["v0", "v1", "v2", "v3alpha1"] {
                 let text = format!("apiVersion: getambassador.io/{version}\nkind: {}\n{text}", kind.name);
