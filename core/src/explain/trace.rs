@@ -3,9 +3,11 @@
 //! What must not be here: rendering.
 
 use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
+use crate::backend::output_map::and_ancestors;
 use crate::compile::Compilation;
 use crate::resource::{Object, ObjectId, Origin, SourceId};
-use crate::text::{Node, NodeId, Str, TextRange};
+use crate::text::{Node, NodeId, Str, TextRange, Value};
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -35,7 +37,7 @@ pub struct MadeView {
     pub pointer: String,
     /// What to call it.
     pub place: Vec<String>,
-    /// What stands there.
+    /// What stands there; left out where it is large.
     pub value: Option<Node>,
     /// What made it.
     pub origins: Vec<OriginView>,
@@ -73,7 +75,8 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
     let value = get(&viewed.root, pointer);
     let holds = value.is_some_and(|value| value.as_object().is_some() || value.as_array().is_some());
     let inside = if holds { viewed.map.descendants(pointer) } else { Vec::new() };
-    let inside = inside.into_iter().filter(|made| made.pointer != pointer).map(|made| view(made.pointer, made.origins)).filter(|made| made.value.is_some()).collect();
+    let inside = inside.into_iter().filter(|made| made.pointer != pointer && get(&viewed.root, &made.pointer).is_some());
+    let inside = inside.map(|made| view(made.pointer, made.origins)).collect();
     Explanation {
         pointer: pointer.to_string(),
         place: describe(&viewed.root, pointer),
@@ -89,10 +92,24 @@ fn made(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, p
     let value = get(&viewed.root, &pointer);
     MadeView {
         place: describe(&viewed.root, &pointer),
-        value: value.cloned(),
+        value: value.filter(|value| is_small(value)).cloned(),
         origins: OriginView::at(&pointer, value, origins, compilation, positions),
         pointer,
     }
+}
+
+/// Whether a value may be told of in passing.
+fn is_small(value: &Node) -> bool {
+    fn count(node: &Node, left: &mut u32) -> bool {
+        *left = left.saturating_sub(1);
+        *left > 0
+            && match &node.value {
+                Value::Array(items) => items.iter().all(|item| count(item, left)),
+                Value::Object(object) => object.iter().all(|entry| count(&entry.value, left)),
+                _ => true,
+            }
+    }
+    count(value, &mut 256)
 }
 
 /// What a line made; `None` where there is no such line. Lines and columns (in characters) count from 1.
@@ -137,8 +154,8 @@ pub fn explain_line(
         report.whole = true;
         report.made = made_by(compilation, positions, viewed, object.id, |_| true);
         // Of the whole only where it stands, not every field of it.
-        let pointers: Vec<String> = report.made.iter().map(|made| made.pointer.clone()).collect();
-        report.made.retain(|made| !pointers.iter().any(|outer| made.pointer.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('/'))));
+        let pointers: BTreeSet<String> = report.made.iter().map(|made| made.pointer.clone()).collect();
+        report.made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
         if report.findings.is_empty() {
             report.findings = all.into_iter().filter(|finding| finding.resource == report.resource && finding.resource.is_some()).collect();
         }
@@ -159,7 +176,7 @@ fn made_by(
         let ours: Vec<Origin> = origins.into_iter().filter(|origin| origin.object() == object && node(origin.node())).collect();
         made(compilation, positions, viewed, pointer, &ours)
     };
-    pointers.into_iter().map(view).filter(|made| made.value.is_some()).collect()
+    pointers.into_iter().filter(|pointer| get(&viewed.root, pointer).is_some()).map(view).collect()
 }
 
 struct Chosen<'a> {
