@@ -22,3 +22,4 @@ pub mod re2;
 pub mod ir;
 pub mod backend;
 pub mod compile;
+pub mod explain;

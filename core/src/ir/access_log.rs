@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// One access log.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct AccessLog {
     /// Envoy's extension name, e.g. `envoy.access_loggers.file`.
     pub name: Str,
@@ -16,7 +16,7 @@ pub struct AccessLog {
 }
 
 /// Where an access log goes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum AccessLogSink {
     /// A file.
     File(FileAccessLog),
@@ -25,7 +25,7 @@ pub enum AccessLogSink {
 }
 
 /// A log in a file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FileAccessLog {
     /// Path that the proxy sees.
     pub path: Sourced<Str>,
@@ -34,7 +34,7 @@ pub struct FileAccessLog {
 }
 
 /// What is written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum AccessLogFormat {
     /// A line with Envoy's `%COMMANDS%`.
     Text(Str),
@@ -45,7 +45,7 @@ pub enum AccessLogFormat {
 }
 
 /// A log sent to a service.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GrpcAccessLog {
     /// What is logged.
     pub kind: GrpcAccessLogKind,
@@ -66,7 +66,7 @@ pub struct GrpcAccessLog {
 }
 
 /// What a gRPC access log logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum GrpcAccessLogKind {
     /// HTTP requests.
     Http,

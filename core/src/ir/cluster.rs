@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A set of endpoints that serve one thing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Cluster {
     /// Unique in the gateway.
     pub name: Sourced<Str>,
@@ -38,7 +38,7 @@ pub struct Cluster {
 }
 
 /// How a cluster's endpoints are found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum ClusterDiscovery {
     /// Host names, asked of DNS.
     Dns {
@@ -66,7 +66,7 @@ pub enum ClusterDiscovery {
 }
 
 /// How DNS answers are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum DnsKind {
     /// All addresses are endpoints.
     Strict,
@@ -75,7 +75,7 @@ pub enum DnsKind {
 }
 
 /// Which addresses DNS is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum DnsFamily {
     /// IPv4.
     V4Only,
@@ -86,7 +86,7 @@ pub enum DnsFamily {
 }
 
 /// One address.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Endpoint {
     /// IP address or host name.
     pub address: Str,
@@ -95,7 +95,7 @@ pub struct Endpoint {
 }
 
 /// Load balancing algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum LbPolicy {
     /// In turn.
     RoundRobin,
@@ -110,7 +110,7 @@ pub enum LbPolicy {
 }
 
 /// Limits for one priority.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct CircuitBreaker {
     /// Which requests count.
     pub priority: Sourced<super::Priority>,
@@ -125,7 +125,7 @@ pub struct CircuitBreaker {
 }
 
 /// HTTP options of connections to a cluster.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct UpstreamHttp {
     /// HTTP/2 (gRPC).
     pub http2: Option<Sourced<()>>,
@@ -138,7 +138,7 @@ pub struct UpstreamHttp {
 }
 
 /// Case of header names over HTTP/1.1.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum HeaderKeyFormat {
     /// `Content-Type`.
     ProperCaseWords,
@@ -147,7 +147,7 @@ pub enum HeaderKeyFormat {
 }
 
 /// TCP keepalive probes; `None` leaves the system's value.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct TcpKeepalive {
     /// Probes without answer before the connection is dead.
     pub probes: Option<Sourced<u32>>,
@@ -158,7 +158,7 @@ pub struct TcpKeepalive {
 }
 
 /// An active health check.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct HealthCheck {
     /// Time for an answer.
     pub timeout: Sourced<Duration>,
@@ -173,7 +173,7 @@ pub struct HealthCheck {
 }
 
 /// What a health check asks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum HealthChecker {
     /// An HTTP request.
     Http {

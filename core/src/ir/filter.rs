@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// One HTTP filter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct HttpFilter {
     /// Envoy's name for the instance, e.g. `envoy.filters.http.cors`.
     pub name: Str,
@@ -18,7 +18,7 @@ pub struct HttpFilter {
 }
 
 /// What an HTTP filter does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum HttpFilterKind {
     /// CORS; the policy is on the routes.
     Cors,
@@ -55,7 +55,7 @@ pub enum HttpFilterKind {
 }
 
 /// Statistics by gRPC method.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GrpcStats {
     /// Which methods.
     pub methods: GrpcStatsMethods,
@@ -64,7 +64,7 @@ pub struct GrpcStats {
 }
 
 /// Which gRPC methods have statistics of their own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum GrpcStatsMethods {
     /// All, or none.
     All(Sourced<bool>),
@@ -73,7 +73,7 @@ pub enum GrpcStatsMethods {
 }
 
 /// Gzip compression of responses.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Compressor {
     /// 1 to 9.
     pub memory_level: Option<Sourced<u32>>,
@@ -94,7 +94,7 @@ pub struct Compressor {
 }
 
 /// Role based access control, by address.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Rbac {
     /// What happens to those listed.
     pub action: RbacAction,
@@ -105,7 +105,7 @@ pub struct Rbac {
 }
 
 /// What happens to those listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum RbacAction {
     /// Only they pass.
     Allow,
@@ -114,7 +114,7 @@ pub enum RbacAction {
 }
 
 /// A range of addresses.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct IpRange {
     /// Which address of the request.
     pub source: IpSource,
@@ -125,7 +125,7 @@ pub struct IpRange {
 }
 
 /// Which address of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum IpSource {
     /// The client's, from `x-forwarded-for` where that is trusted.
     Remote,
@@ -134,7 +134,7 @@ pub enum IpSource {
 }
 
 /// External authorization.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct ExtAuthz {
     /// How the service is asked.
     pub transport: AuthorizationTransport,
@@ -153,7 +153,7 @@ pub struct ExtAuthz {
 }
 
 /// How an authorization service is asked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum AuthorizationTransport {
     /// By HTTP.
     Http {
@@ -173,7 +173,7 @@ pub enum AuthorizationTransport {
 }
 
 /// How much of a request's body is sent along.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Body {
     /// Bytes.
     pub max_bytes: Option<Sourced<u32>>,
@@ -182,7 +182,7 @@ pub struct Body {
 }
 
 /// Rate limiting by a service.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RateLimitService {
     /// Domain asked for.
     pub domain: Sourced<Str>,

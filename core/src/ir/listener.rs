@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A port with what stands behind it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Listener {
     /// Unique in the gateway.
     pub name: Sourced<Str>,
@@ -29,7 +29,7 @@ pub struct Listener {
 }
 
 /// Where a listener listens.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Address {
     /// IP address.
     pub address: Sourced<Str>,
@@ -40,7 +40,7 @@ pub struct Address {
 }
 
 /// Protocol of a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum SocketProtocol {
     /// TCP.
     Tcp,
@@ -49,7 +49,7 @@ pub enum SocketProtocol {
 }
 
 /// Direction of a listener's traffic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum TrafficDirection {
     /// `UNSPECIFIED`
     Unspecified,
@@ -60,7 +60,7 @@ pub enum TrafficDirection {
 }
 
 /// What looks at a connection before a chain is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ListenerFilter {
     /// Reads the PROXY protocol.
     ProxyProtocol,
@@ -69,7 +69,7 @@ pub enum ListenerFilter {
 }
 
 /// One filter chain.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FilterChain {
     /// Empty where the controller gives none.
     pub name: Str,
@@ -84,7 +84,7 @@ pub struct FilterChain {
 }
 
 /// Which connections a chain takes.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct FilterChainMatch {
     /// SNI; empty: any.
     pub server_names: Vec<Sourced<Str>>,
@@ -93,7 +93,7 @@ pub struct FilterChainMatch {
 }
 
 /// What a chain does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum NetworkFilter {
     /// HTTP.
     Http(Arc<HttpConnectionManager>),
@@ -102,7 +102,7 @@ pub enum NetworkFilter {
 }
 
 /// TCP forwarded as it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TcpProxy {
     /// Prefix of statistics.
     pub stat_prefix: Sourced<Str>,
@@ -115,7 +115,7 @@ pub struct TcpProxy {
 }
 
 /// HTTP on a connection.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct HttpConnectionManager {
     /// Prefix of statistics.
     pub stat_prefix: Sourced<Str>,
@@ -168,7 +168,7 @@ pub struct HttpConnectionManager {
 }
 
 /// HTTP version of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum CodecType {
     /// HTTP/1.1 or HTTP/2, found out.
     Auto,
@@ -177,7 +177,7 @@ pub enum CodecType {
 }
 
 /// HTTP/1 options.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Http1Options {
     /// HTTP/1.0 is accepted.
     pub accept_http_10: Option<Sourced<bool>>,
@@ -188,7 +188,7 @@ pub struct Http1Options {
 }
 
 /// What of a client's certificate is forwarded; `None` leaves Envoy's default.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ClientCertDetails {
     /// Subject.
     pub subject: Option<bool>,
@@ -203,7 +203,7 @@ pub struct ClientCertDetails {
 }
 
 /// Tracing of requests.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Tracing {
     /// Per cent of requests traced when the client asks.
     pub client_sampling: Option<Sourced<f64>>,
@@ -216,7 +216,7 @@ pub struct Tracing {
 }
 
 /// A tag of a span.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TracingTag {
     /// Its name.
     pub tag: Str,
@@ -225,7 +225,7 @@ pub struct TracingTag {
 }
 
 /// A tag's value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum TracingTagValue {
     /// Fixed.
     Literal(Str),

@@ -38,7 +38,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// Everything that one gateway gets.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Ir {
     /// In the order in which the controller sends them.
     pub listeners: Vec<Arc<Listener>>,
@@ -53,7 +53,7 @@ pub struct Ir {
 }
 
 /// What the proxy starts with.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Bootstrap {
     /// `node.cluster`.
     pub node_cluster: Str,
@@ -78,7 +78,7 @@ pub struct Bootstrap {
 }
 
 /// Envoy's admin interface.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Admin {
     /// IP address.
     pub address: Str,
@@ -89,7 +89,7 @@ pub struct Admin {
 }
 
 /// One layer of runtime values.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RuntimeLayer {
     /// Name of the layer.
     pub name: Str,
@@ -98,7 +98,7 @@ pub struct RuntimeLayer {
 }
 
 /// The management server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct XdsCluster {
     /// Cluster name.
     pub name: Str,
@@ -113,7 +113,7 @@ pub struct XdsCluster {
 }
 
 /// A distributed tracer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Tracer {
     /// Envoy's extension name, e.g. `envoy.zipkin`.
     pub name: Str,
@@ -122,7 +122,7 @@ pub struct Tracer {
 }
 
 /// A tracer's settings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum TracerConfig {
     /// Zipkin.
     Zipkin {
@@ -156,7 +156,7 @@ pub enum TracerConfig {
 }
 
 /// Where statistics are sent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct StatsSink {
     /// `true` for Datadog's dialect of statsd.
     pub dogstatsd: bool,
@@ -167,7 +167,8 @@ pub struct StatsSink {
 }
 
 /// A JSON value that is passed on as it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
 pub enum Json {
     /// `null`
     Null,
@@ -180,12 +181,16 @@ pub enum Json {
     /// An array.
     Array(Vec<Json>),
     /// An object, keys in order.
-    Object(Vec<(Str, Json)>),
+    Object(#[serde(serialize_with = "as_map")] Vec<(Str, Json)>),
+}
+
+fn as_map<S: serde::Serializer>(entries: &[(Str, Json)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
 }
 
 /// Envoy lets some things be said in two ways, of which the older is deprecated. A controller uses one of them; which
 /// one is data, and [`Spelling::CURRENT`] never uses a deprecated field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Spelling {
     /// `append: bool` of headers to add, instead of `append_action`.
     pub header_append: bool,

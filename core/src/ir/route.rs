@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A table of virtual hosts, inline in its listener or served by RDS.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RouteConfiguration {
     /// Its name, unique in the gateway.
     pub name: Str,
@@ -21,7 +21,7 @@ pub struct RouteConfiguration {
 }
 
 /// The routes of one set of domains.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct VirtualHost {
     /// Unique in its table.
     pub name: Str,
@@ -36,7 +36,7 @@ pub struct VirtualHost {
 }
 
 /// One route.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Route {
     /// Empty where the controller gives none.
     pub name: Str,
@@ -57,7 +57,7 @@ pub struct Route {
 }
 
 /// Which requests a route takes: all that is set must match.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RouteMatch {
     /// The path.
     pub path: Sourced<PathMatch>,
@@ -74,7 +74,7 @@ pub struct RouteMatch {
 }
 
 /// How the path is matched.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum PathMatch {
     /// Starts with.
     Prefix(Str),
@@ -93,7 +93,7 @@ impl Default for PathMatch {
 }
 
 /// An RE2 regular expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Regex {
     /// The expression.
     pub regex: Str,
@@ -104,7 +104,7 @@ pub struct Regex {
 }
 
 /// How a text is matched.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum StringMatch {
     /// Is.
     Exact(Str),
@@ -121,7 +121,7 @@ pub enum StringMatch {
 }
 
 /// One header matcher.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct HeaderMatch {
     /// Header name.
     pub name: Str,
@@ -136,7 +136,7 @@ pub struct HeaderMatch {
 }
 
 /// One query parameter matcher.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct QueryMatch {
     /// Parameter name.
     pub name: Str,
@@ -147,7 +147,7 @@ pub struct QueryMatch {
 }
 
 /// A share of requests, changeable at run time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RuntimeFraction {
     /// Out of 100.
     pub percent: Sourced<u32>,
@@ -156,7 +156,7 @@ pub struct RuntimeFraction {
 }
 
 /// What happens to a request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum RouteAction {
     /// It goes to a cluster.
     Forward(Forward),
@@ -173,7 +173,7 @@ impl Default for RouteAction {
 }
 
 /// Forwarding and all that belongs to it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Forward {
     /// Where to.
     pub clusters: UpstreamClusters,
@@ -202,7 +202,7 @@ pub struct Forward {
 }
 
 /// The clusters a route forwards to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum UpstreamClusters {
     /// One.
     One(Sourced<Str>),
@@ -217,7 +217,7 @@ impl Default for UpstreamClusters {
 }
 
 /// A cluster with a weight.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct WeightedCluster {
     /// Cluster name.
     pub name: Sourced<Str>,
@@ -230,7 +230,7 @@ pub struct WeightedCluster {
 }
 
 /// Which circuit breaker thresholds a request counts against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum Priority {
     /// `DEFAULT`
     Default,
@@ -239,7 +239,7 @@ pub enum Priority {
 }
 
 /// How the path is rewritten before it is forwarded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum PathRewrite {
     /// The matched prefix (or whole path) is replaced.
     Prefix(Str),
@@ -248,7 +248,7 @@ pub enum PathRewrite {
 }
 
 /// A replacement by a regular expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RegexRewrite {
     /// What is replaced.
     pub pattern: Regex,
@@ -257,7 +257,7 @@ pub struct RegexRewrite {
 }
 
 /// How `:authority` is rewritten before forwarding.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum HostRewrite {
     /// To this.
     Literal(Str),
@@ -270,7 +270,7 @@ pub enum HostRewrite {
 }
 
 /// What a request is hashed by.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum HashPolicy {
     /// A cookie, set by Envoy where it has a time to live.
     Cookie {
@@ -290,7 +290,7 @@ pub enum HashPolicy {
 }
 
 /// Cross-origin resource sharing.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Cors {
     /// Origins that are allowed.
     pub allow_origins: Vec<Sourced<StringMatch>>,
@@ -309,7 +309,7 @@ pub struct Cors {
 }
 
 /// When and how often to try again.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RetryPolicy {
     /// Envoy's condition names, comma separated.
     pub retry_on: Sourced<Str>,
@@ -320,7 +320,7 @@ pub struct RetryPolicy {
 }
 
 /// A copy of requests.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MirrorPolicy {
     /// Where to.
     pub cluster: Sourced<Str>,
@@ -329,7 +329,7 @@ pub struct MirrorPolicy {
 }
 
 /// One descriptor that is asked of the rate limit service.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RateLimitDescriptor {
     /// Which filter asks; 0 to 10.
     pub stage: u32,
@@ -338,7 +338,7 @@ pub struct RateLimitDescriptor {
 }
 
 /// One entry of a descriptor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum RateLimitAction {
     /// `source_cluster`
     SourceCluster,
@@ -363,7 +363,7 @@ pub enum RateLimitAction {
 }
 
 /// The client is sent elsewhere.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Redirect {
     /// To https on the same host.
     pub https: Option<Sourced<bool>>,
@@ -376,7 +376,7 @@ pub struct Redirect {
 }
 
 /// The path of a redirect.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum RedirectPath {
     /// This path.
     Full(Str),
@@ -387,7 +387,7 @@ pub enum RedirectPath {
 }
 
 /// HTTP status of a redirect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum RedirectCode {
     /// 301
     MovedPermanently,
@@ -402,7 +402,7 @@ pub enum RedirectCode {
 }
 
 /// Envoy answers by itself.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DirectResponse {
     /// HTTP status.
     pub status: Sourced<u32>,
@@ -411,7 +411,7 @@ pub struct DirectResponse {
 }
 
 /// Headers added and removed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct HeaderMutations {
     /// In order.
     pub add: Vec<Sourced<HeaderToAdd>>,
@@ -420,7 +420,7 @@ pub struct HeaderMutations {
 }
 
 /// A header that is added.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct HeaderToAdd {
     /// Name.
     pub name: Str,
@@ -431,7 +431,7 @@ pub struct HeaderToAdd {
 }
 
 /// What happens to a header that is there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum AppendAction {
     /// Both are kept; Envoy's default, said explicitly where spelled with `append`.
     Append,
@@ -442,7 +442,7 @@ pub enum AppendAction {
 }
 
 /// An HTTP filter's configuration for one route.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum PerFilter {
     /// External authorization is off.
     ExtAuthzDisabled,

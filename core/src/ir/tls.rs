@@ -5,7 +5,7 @@ use crate::text::Str;
 use alloc::vec::Vec;
 
 /// A part of a Kubernetes Secret.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct SecretReference {
     /// The Secret's namespace.
     pub namespace: Str,
@@ -16,7 +16,7 @@ pub struct SecretReference {
 }
 
 /// Which data of a Secret is meant, by what it is used for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub enum SecretPart {
     /// `tls.crt`
     Certificate,
@@ -27,7 +27,7 @@ pub enum SecretPart {
 }
 
 /// Where certificate material is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum CertificateSource {
     /// In a Secret, served by SDS.
     Secret(SecretReference),
@@ -36,7 +36,7 @@ pub enum CertificateSource {
 }
 
 /// A certificate with its key.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Certificate {
     /// The chain.
     pub chain: Option<Sourced<CertificateSource>>,
@@ -45,7 +45,7 @@ pub struct Certificate {
 }
 
 /// TLS towards clients.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct DownstreamTls {
     /// Certificates shown.
     pub certificates: Vec<Sourced<Certificate>>,
@@ -60,7 +60,7 @@ pub struct DownstreamTls {
 }
 
 /// TLS towards upstreams.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct UpstreamTls {
     /// Certificates shown.
     pub certificates: Vec<Sourced<Certificate>>,
@@ -75,7 +75,7 @@ pub struct UpstreamTls {
 }
 
 /// How a peer's certificate is checked.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ValidationContext {
     /// Authorities trusted.
     pub trusted_ca: Option<Sourced<CertificateSource>>,
@@ -84,7 +84,7 @@ pub struct ValidationContext {
 }
 
 /// Versions, ciphers, curves; what is not set is BoringSSL's default.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct TlsParameters {
     /// Lowest version.
     pub minimum: Option<Sourced<TlsVersion>>,
@@ -104,7 +104,7 @@ impl TlsParameters {
 }
 
 /// TLS protocol version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum TlsVersion {
     /// TLS 1.0
     V1_0,

@@ -17,7 +17,8 @@ pub struct Origin {
 }
 
 /// Why a value is what it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Rule {
     /// Taken from the field that the origin names.
@@ -103,10 +104,27 @@ impl Origin {
         Rule::ALL.get((self.node_and_rule & 0xff) as usize).copied().unwrap_or(Rule::Field)
     }
 
+    /// All of it as one number.
+    pub(crate) fn to_bits(self) -> u64 {
+        (u64::from(self.object.get()) << 32) | u64::from(self.node_and_rule)
+    }
+
+    /// The origin of which [`Origin::to_bits`] gave this number.
+    pub(crate) fn from_bits(bits: u64) -> Option<Self> {
+        Some(Self { object: NonZeroU32::new((bits >> 32) as u32)?, node_and_rule: bits as u32 })
+    }
+
     /// The same place by another rule.
     #[must_use]
     pub fn by(self, rule: Rule) -> Self {
         Self { object: self.object, node_and_rule: (self.node_and_rule & !0xff) | rule as u32 }
+    }
+}
+
+/// As a number that only `explain::dump` understands, which turns it into names and places.
+impl serde::Serialize for Origin {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct("Origin", &self.to_bits())
     }
 }
 
@@ -117,7 +135,7 @@ impl fmt::Debug for Origin {
 }
 
 /// A value and where it comes from. Equality, order and hash look at the value only.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct Sourced<T> {
     /// The value.
     pub value: T,

@@ -288,3 +288,18 @@ impl<K: Into<Str>> FromIterator<(K, Node)> for Object {
         object
     }
 }
+
+/// As its value: numbers of nodes are not written.
+impl serde::Serialize for Node {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.value {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::Int(value) => serializer.serialize_i64(*value),
+            Value::Float(value) => serializer.serialize_f64(*value),
+            Value::String(value) => serializer.serialize_str(value),
+            Value::Array(items) => serializer.collect_seq(items),
+            Value::Object(object) => serializer.collect_map(object.iter().map(|entry| (&entry.key, &entry.value))),
+        }
+    }
+}

@@ -8,6 +8,7 @@ pub mod fetch;
 pub mod spec;
 pub mod model;
 pub mod lower;
+pub mod relations;
 
 mod duration;
 

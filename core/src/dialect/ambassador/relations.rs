@@ -1,0 +1,118 @@
+//! Which fields refer to which other objects, for graphs and ledgers.
+//!
+//! What must not be here: what the controller does with what it finds; and references that follow from matching (a Host's Mappings, a
+//! Listener's Hosts), which the IR knows.
+
+use super::model::service::Authority;
+use crate::config::{Config, Resource};
+use crate::resource::{ObjectId, Origin, ResourceKey};
+use crate::text::{Node, Str, Value};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// One field of one object naming another object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relation {
+    /// The object that refers.
+    pub from: ObjectId,
+    /// Its field.
+    pub at: Option<Origin>,
+    /// What for: `service`, `secret`...
+    pub relation: &'static str,
+    /// What is meant.
+    pub to: ResourceKey,
+    /// The text of the field.
+    pub written: Str,
+}
+
+/// How a field names another object.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// `[scheme://]name[.namespace][:port]`.
+    Service,
+    /// `name` or `name.namespace` of a Secret.
+    Secret,
+    /// An object with `name` and perhaps `namespace`.
+    Reference(&'static str),
+    /// The name of an object of a kind, in whatever namespace.
+    Named(&'static str),
+}
+
+/// Kind, field, relation, form.
+const FIELDS: &[(&str, &[&str], &str, Form)] = &[
+    ("Mapping", &["service"], "service", Form::Service),
+    ("Mapping", &["tls"], "tls", Form::Named("TLSContext")),
+    ("Mapping", &["resolver"], "resolver", Form::Named("Resolver")),
+    ("TCPMapping", &["service"], "service", Form::Service),
+    ("TCPMapping", &["tls"], "tls", Form::Named("TLSContext")),
+    ("TCPMapping", &["resolver"], "resolver", Form::Named("Resolver")),
+    ("Host", &["tlsSecret"], "secret", Form::Reference("Secret")),
+    ("Host", &["tlsContext"], "tls", Form::Reference("TLSContext")),
+    ("Host", &["tls", "caSecret"], "secret", Form::Secret),
+    ("Host", &["tls", "ca_secret"], "secret", Form::Secret),
+    ("Host", &["acmeProvider", "privateKeySecret"], "secret", Form::Reference("Secret")),
+    ("TLSContext", &["secret"], "secret", Form::Secret),
+    ("TLSContext", &["ca_secret"], "secret", Form::Secret),
+    ("TLSContext", &["crl_secret"], "secret", Form::Secret),
+    ("AuthService", &["auth_service"], "service", Form::Service),
+    ("AuthService", &["tls"], "tls", Form::Named("TLSContext")),
+    ("RateLimitService", &["service"], "service", Form::Service),
+    ("RateLimitService", &["tls"], "tls", Form::Named("TLSContext")),
+    ("TracingService", &["service"], "service", Form::Service),
+    ("LogService", &["service"], "service", Form::Service),
+    ("DevPortal", &["service"], "service", Form::Service),
+    ("Module", &["config", "resolver"], "resolver", Form::Named("Resolver")),
+    ("Module", &["config", "server", "secret"], "secret", Form::Secret),
+    ("Module", &["config", "client", "secret"], "secret", Form::Secret),
+    ("Module", &["config", "upstream", "secret"], "secret", Form::Secret),
+];
+
+/// All references by field, in the order of the configuration.
+pub fn relations(config: &Config) -> Vec<Relation> {
+    let mut out = Vec::new();
+    for resource in config.resources().filter(|resource| resource.object != ObjectId::BUILT_IN) {
+        for (_, path, relation, form) in FIELDS.iter().filter(|(kind, ..)| resource.kind == *kind) {
+            if let Some(node) = resource.spec.at(path) {
+                add(resource, node, relation, *form, &mut out);
+            }
+        }
+        if let Some(groups) = resource.get("auth_services").and_then(Node::as_array) {
+            groups.iter().for_each(|node| add(resource, node, "service", Form::Service, &mut out));
+        }
+    }
+    out
+}
+
+fn add(resource: &Resource, node: &Node, relation: &'static str, form: Form, out: &mut Vec<Relation>) {
+    let here = &resource.namespace;
+    let name_and_namespace = |text: &str| match text.split_once('.') {
+        Some((name, namespace)) => (Str::new(name), Str::new(namespace.split('.').next().unwrap_or_default())),
+        None => (Str::new(text), here.clone()),
+    };
+    let (kind, name, namespace, written) = match (form, &node.value) {
+        (Form::Service, Value::String(text)) => {
+            let rest = text.split_once("://").map_or(text.as_str(), |(_, rest)| rest);
+            let Some(host) = Authority::parse(rest).ok().and_then(|authority| authority.host) else { return };
+            let (name, namespace) = name_and_namespace(&host);
+            ("Service", name, namespace, text.clone())
+        }
+        (Form::Secret, Value::String(text)) => {
+            let (name, namespace) = name_and_namespace(text);
+            ("Secret", name, namespace, text.clone())
+        }
+        (Form::Named(kind), Value::String(text)) => (kind, text.clone(), here.clone(), text.clone()),
+        (Form::Reference(kind), Value::Object(_)) => {
+            let text = |key: &str| node.get(key).and_then(Node::as_str).filter(|text| !text.is_empty());
+            let Some(name) = text("name") else { return };
+            let namespace = text("namespace").map_or_else(|| here.clone(), Str::new);
+            (kind, Str::new(name), namespace, Str::from(format!("{name}")))
+        }
+        _ => return,
+    };
+    if name.is_empty() {
+        return;
+    }
+    let group = if matches!(kind, "Service" | "Secret") { "" } else { super::kinds::GROUP };
+    let to = ResourceKey::new(group, kind, namespace, name);
+    out.push(Relation { from: resource.object, at: resource.origin(node), relation, to, written });
+}

@@ -1,0 +1,385 @@
+//! The IR as a tree for people, and where in it each origin went.
+//!
+//! What is not said (`None`, empty lists) is left out, durations are texts, names of variants are in snake case. A value with an origin is
+//! written as the value; with origins, as `{"value": ..., "origin": {...}}`.
+//!
+//! What must not be here: knowledge of any type of the IR beyond `Sourced`, `Origin` and fields named `origins`.
+
+use super::{OriginView, Positions};
+use crate::backend::OutputMap;
+use crate::backend::output_map::Trace;
+use crate::compile::Compilation;
+use crate::ir::Ir;
+use crate::resource::Origin;
+use crate::text::{Node, Object, Str, Value};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use serde::ser::{self, Serialize};
+
+/// The IR as a tree, and where in it each origin went.
+pub fn dump(ir: &Ir) -> (Node, OutputMap) {
+    let mut dumper = Dumper { trace: Trace::on(), shown: None };
+    let node = ir.serialize(&mut dumper).unwrap_or_else(|_| null());
+    (node, OutputMap::new(dumper.trace.finish(), Vec::new()))
+}
+
+/// The IR as a tree, each value with its origin.
+pub fn dump_with_origins(compilation: &Compilation, positions: &Positions<'_>) -> Node {
+    let show = |origin: Origin| {
+        let view = OriginView::of(origin, compilation, positions);
+        let mut out = Object::new();
+        let mut put = |key: &'static str, value: Value| {
+            out.insert(key, Node::synthesised(value));
+        };
+        put("rule", text(view.rule.name()));
+        if let Some(span) = view.span {
+            put("file", Value::String(span.file));
+            put("line", Value::Int(span.line.into()));
+            put("column", Value::Int(span.column.into()));
+        }
+        if let Some(path) = view.path {
+            put("path", text(&path));
+        }
+        Node::synthesised(Value::Object(out))
+    };
+    let mut dumper = Dumper { trace: Trace::off(), shown: Some(&show) };
+    compilation.ir.serialize(&mut dumper).unwrap_or_else(|_| null())
+}
+
+struct Dumper<'a> {
+    trace: Trace,
+    /// How origins are shown, if they are.
+    shown: Option<&'a dyn Fn(Origin) -> Node>,
+}
+
+/// A dump never fails.
+#[derive(Debug)]
+struct Never(String);
+
+impl fmt::Display for Never {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for Never {}
+
+impl ser::Error for Never {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Never(message.to_string())
+    }
+}
+
+type Done = Result<Node, Never>;
+
+fn null() -> Node {
+    Node::synthesised(Value::Null)
+}
+
+fn text(text: &str) -> Value {
+    Value::String(Str::new(text))
+}
+
+fn done(value: Value) -> Done {
+    Ok(Node::synthesised(value))
+}
+
+fn says_nothing(node: &Node) -> bool {
+    match &node.value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(object) => object.is_empty(),
+        _ => false,
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    let mut before = None;
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && before.is_some_and(|before: char| before.is_ascii_lowercase()) {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+        before = Some(c);
+    }
+    out
+}
+
+/// Origins as [`Origin::to_bits`] wrote them.
+fn origins_of(node: &Node) -> Vec<Origin> {
+    let one = |node: &Node| match node.value {
+        Value::Int(bits) => Origin::from_bits(bits as u64),
+        _ => None,
+    };
+    match &node.value {
+        Value::Array(items) => items.iter().filter_map(one).collect(),
+        _ => one(node).into_iter().collect(),
+    }
+}
+
+impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
+    type Ok = Node;
+    type Error = Never;
+    type SerializeSeq = Items<'d, 'a>;
+    type SerializeTuple = Items<'d, 'a>;
+    type SerializeTupleStruct = Items<'d, 'a>;
+    type SerializeTupleVariant = Items<'d, 'a>;
+    type SerializeMap = Fields<'d, 'a>;
+    type SerializeStruct = Fields<'d, 'a>;
+    type SerializeStructVariant = Fields<'d, 'a>;
+
+    fn serialize_bool(self, v: bool) -> Done {
+        done(Value::Bool(v))
+    }
+    fn serialize_i8(self, v: i8) -> Done {
+        done(Value::Int(v.into()))
+    }
+    fn serialize_i16(self, v: i16) -> Done {
+        done(Value::Int(v.into()))
+    }
+    fn serialize_i32(self, v: i32) -> Done {
+        done(Value::Int(v.into()))
+    }
+    fn serialize_i64(self, v: i64) -> Done {
+        done(Value::Int(v))
+    }
+    fn serialize_u8(self, v: u8) -> Done {
+        done(Value::Int(v.into()))
+    }
+    fn serialize_u16(self, v: u16) -> Done {
+        done(Value::Int(v.into()))
+    }
+    fn serialize_u32(self, v: u32) -> Done {
+        done(Value::Int(v.into()))
+    }
+    fn serialize_u64(self, v: u64) -> Done {
+        done(Value::Int(v as i64))
+    }
+    fn serialize_f32(self, v: f32) -> Done {
+        self.serialize_f64(v.into())
+    }
+    fn serialize_f64(self, v: f64) -> Done {
+        let whole = v as i64;
+        done(if whole as f64 == v { Value::Int(whole) } else { Value::Float(v) })
+    }
+    fn serialize_char(self, v: char) -> Done {
+        done(text(v.encode_utf8(&mut [0; 4])))
+    }
+    fn serialize_str(self, v: &str) -> Done {
+        done(text(v))
+    }
+    fn serialize_bytes(self, v: &[u8]) -> Done {
+        done(Value::Int(v.len() as i64))
+    }
+    fn serialize_none(self) -> Done {
+        Ok(null())
+    }
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Done {
+        value.serialize(self)
+    }
+    fn serialize_unit(self) -> Done {
+        // What is there and has no content, e.g. HTTP/2 without options.
+        done(Value::Bool(true))
+    }
+    fn serialize_unit_struct(self, name: &'static str) -> Done {
+        done(text(name))
+    }
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Done {
+        done(text(&snake_case(variant)))
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Done {
+        value.serialize(self)
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(self, _: &'static str, _: u32, variant: &'static str, value: &T) -> Done {
+        let mut fields = Fields::new(self, "", Some(variant));
+        let name = snake_case(variant);
+        fields.put(&name, value)?;
+        done(Value::Object(fields.object))
+    }
+    fn serialize_seq(self, _: Option<usize>) -> Result<Items<'d, 'a>, Never> {
+        Ok(Items { dumper: self, items: Vec::new(), variant: None })
+    }
+    fn serialize_tuple(self, len: usize) -> Result<Items<'d, 'a>, Never> {
+        self.serialize_seq(Some(len))
+    }
+    fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<Items<'d, 'a>, Never> {
+        self.serialize_seq(Some(len))
+    }
+    fn serialize_tuple_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Items<'d, 'a>, Never> {
+        Ok(Items { dumper: self, items: Vec::new(), variant: Some(variant) })
+    }
+    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'d, 'a>, Never> {
+        Ok(Fields::new(self, "", None))
+    }
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'d, 'a>, Never> {
+        Ok(Fields::new(self, name, None))
+    }
+    fn serialize_struct_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Fields<'d, 'a>, Never> {
+        let mut fields = Fields::new(self, "", Some(variant));
+        fields.mark = Some(fields.dumper.trace.enter(&snake_case(variant)));
+        Ok(fields)
+    }
+}
+
+struct Items<'d, 'a> {
+    dumper: &'d mut Dumper<'a>,
+    items: Vec<Node>,
+    variant: Option<&'static str>,
+}
+
+impl Items<'_, '_> {
+    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        let mark = self.dumper.trace.enter_item(self.items.len());
+        let node = value.serialize(&mut *self.dumper);
+        self.dumper.trace.leave(mark);
+        self.items.push(node?);
+        Ok(())
+    }
+
+    fn close(self) -> Done {
+        let list = Node::synthesised(Value::Array(self.items));
+        match self.variant {
+            None => Ok(list),
+            Some(variant) => done(Value::Object([(snake_case(variant), list)].into_iter().collect())),
+        }
+    }
+}
+
+struct Fields<'d, 'a> {
+    dumper: &'d mut Dumper<'a>,
+    name: &'static str,
+    object: Object,
+    variant: Option<&'static str>,
+    /// Where to go back to, of a struct variant.
+    mark: Option<usize>,
+    key: Str,
+    value: Option<Node>,
+    origins: Vec<Origin>,
+    duration: [u64; 2],
+}
+
+impl<'d, 'a> Fields<'d, 'a> {
+    fn new(dumper: &'d mut Dumper<'a>, name: &'static str, variant: Option<&'static str>) -> Self {
+        Self { dumper, name, object: Object::new(), variant, mark: None, key: Str::default(), value: None, origins: Vec::new(), duration: [0; 2] }
+    }
+
+    fn put<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), Never> {
+        let mark = self.dumper.trace.enter(key);
+        let node = value.serialize(&mut *self.dumper);
+        self.dumper.trace.leave(mark);
+        let node = node?;
+        if !says_nothing(&node) {
+            self.object.insert(key, node);
+        }
+        Ok(())
+    }
+
+    fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Never> {
+        match (self.name, key) {
+            ("Sourced", "value") => self.value = Some(value.serialize(&mut *self.dumper)?),
+            ("Sourced", "origin") | (_, "origins") => {
+                let mut quiet = Dumper { trace: Trace::off(), shown: None };
+                self.origins = origins_of(&value.serialize(&mut quiet)?);
+                self.dumper.trace.here(&self.origins);
+            }
+            ("Duration", _) => {
+                let number = value.serialize(&mut *self.dumper)?.as_i64().unwrap_or_default() as u64;
+                self.duration[usize::from(key == "nanos")] = number;
+            }
+            _ => self.put(key, value)?,
+        }
+        Ok(())
+    }
+
+    fn close(mut self) -> Done {
+        if let Some(mark) = self.mark {
+            self.dumper.trace.leave(mark);
+        }
+        let shown: Vec<Node> = self.dumper.shown.map(|show| self.origins.iter().map(|origin| show(*origin)).collect()).unwrap_or_default();
+        if let Some(value) = self.value {
+            return Ok(match shown.into_iter().next() {
+                None => value,
+                Some(origin) => Node::synthesised(Value::Object([("value", value), ("origin", origin)].into_iter().collect())),
+            });
+        }
+        if self.name == "Duration" {
+            let [seconds, nanos] = self.duration;
+            let fraction = format!("{nanos:09}");
+            let fraction = fraction.trim_end_matches('0');
+            let dot = if fraction.is_empty() { "" } else { "." };
+            return done(Value::String(format!("{seconds}{dot}{fraction}s").into()));
+        }
+        if !shown.is_empty() {
+            self.object.insert("origins", Node::synthesised(Value::Array(shown)));
+        }
+        let object = Node::synthesised(Value::Object(self.object));
+        match self.variant {
+            None => Ok(object),
+            Some(variant) => done(Value::Object([(snake_case(variant), object)].into_iter().collect())),
+        }
+    }
+}
+
+macro_rules! items {
+    ($($kind:ident $method:ident;)*) => {$(
+        impl ser::$kind for Items<'_, '_> {
+            type Ok = Node;
+            type Error = Never;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+                self.push(value)
+            }
+            fn end(self) -> Done {
+                self.close()
+            }
+        }
+    )*};
+}
+
+items! {
+    SerializeSeq serialize_element;
+    SerializeTuple serialize_element;
+    SerializeTupleStruct serialize_field;
+    SerializeTupleVariant serialize_field;
+}
+
+impl ser::SerializeMap for Fields<'_, '_> {
+    type Ok = Node;
+    type Error = Never;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Never> {
+        let key = key.serialize(&mut *self.dumper)?;
+        self.key = Str::new(key.as_str().unwrap_or_default());
+        Ok(())
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        let key = core::mem::take(&mut self.key);
+        self.put(&key, value)
+    }
+    fn end(self) -> Done {
+        self.close()
+    }
+}
+
+impl ser::SerializeStruct for Fields<'_, '_> {
+    type Ok = Node;
+    type Error = Never;
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Never> {
+        self.field(key, value)
+    }
+    fn end(self) -> Done {
+        self.close()
+    }
+}
+
+impl ser::SerializeStructVariant for Fields<'_, '_> {
+    type Ok = Node;
+    type Error = Never;
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Never> {
+        self.field(key, value)
+    }
+    fn end(self) -> Done {
+        self.close()
+    }
+}

@@ -1,0 +1,143 @@
+//! Findings as plain data: what a diagnostic says, with names and places instead of numbers.
+//!
+//! What must not be here: how a finding looks.
+
+use super::{Positions, Span};
+use crate::compile::Compilation;
+use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::resource::ResourceKey;
+use crate::text::Str;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// A resource by its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct ResourceRef {
+    /// Kind.
+    pub kind: Str,
+    /// Name.
+    pub name: Str,
+    /// Namespace, where it has one.
+    pub namespace: Option<Str>,
+}
+
+impl From<&ResourceKey> for ResourceRef {
+    fn from(key: &ResourceKey) -> Self {
+        Self { kind: key.kind.clone(), name: key.name.clone(), namespace: key.namespace.clone() }
+    }
+}
+
+impl core::fmt::Display for ResourceRef {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let kind = if self.kind.is_empty() { "object" } else { &self.kind };
+        match &self.namespace {
+            _ if self.name.is_empty() => write!(f, "{kind} without a name"),
+            Some(namespace) if !namespace.is_empty() => write!(f, "{kind} {}.{namespace}", self.name),
+            _ => write!(f, "{kind} {}", self.name),
+        }
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Finding {
+    /// Its code.
+    pub code: &'static str,
+    /// `error`, `warning` or `notice`.
+    pub severity: &'static str,
+    /// One sentence.
+    pub message: String,
+    /// Where it stands; `None` where it is about the whole.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+    /// The field, as `spec.cors.origins[2]`.
+    pub path: Option<String>,
+    /// The resource that it is about.
+    pub resource: Option<ResourceRef>,
+    /// Other places that explain it.
+    pub related: Vec<RelatedView>,
+    /// What would help.
+    pub help: Option<String>,
+    /// A change that certainly mends it.
+    pub fix: Option<FixView>,
+}
+
+impl Finding {
+    /// How bad it is.
+    pub fn level(&self) -> Severity {
+        match self.severity {
+            "error" => Severity::Error,
+            "warning" => Severity::Warning,
+            _ => Severity::Notice,
+        }
+    }
+}
+
+/// Another place that explains a finding.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RelatedView {
+    /// What is there.
+    pub message: String,
+    /// Where.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}
+
+/// A change of the text.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct FixView {
+    /// What it does.
+    pub message: String,
+    /// What takes the place of the text there.
+    pub replacement: String,
+    /// What is replaced.
+    #[serde(flatten)]
+    pub span: Span,
+}
+
+/// All findings, by file and place; those about the whole come last.
+pub fn findings(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = compilation.diagnostics.iter().map(|diagnostic| finding(diagnostic, compilation, positions)).collect();
+    findings.sort_by_key(|finding| finding.span.as_ref().map_or((u32::MAX, 0), |span| (span.source.0, span.offset)));
+    findings
+}
+
+fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>) -> Finding {
+    let object = match of.place {
+        Place::Node { object, node, .. } => compilation.objects.get(object).map(|object| (object, node)),
+        _ => None,
+    };
+    let path = object.map(|(object, node)| object.path(node).to_string()).filter(|path| !path.is_empty());
+    let fix = of.fix.as_ref().and_then(|fix| {
+        let span = exact(&fix.place, compilation, positions)?;
+        Some(FixView { message: fix.message.clone(), replacement: fix.replacement.clone(), span })
+    });
+    let resource = of.resource.as_ref().or_else(|| object.map(|(object, _)| &object.key).filter(|key| !key.name.is_empty()));
+    Finding {
+        code: of.code.name,
+        severity: of.severity.name(),
+        message: of.message.clone(),
+        span: positions.place(&of.place),
+        path,
+        resource: resource.map(ResourceRef::from),
+        related: of.related.iter().map(|related| RelatedView { message: related.message.clone(), span: positions.place(&related.place) }).collect(),
+        help: of.help.clone(),
+        fix,
+    }
+}
+
+/// Exactly the place, for changes.
+fn exact(place: &Place, compilation: &Compilation, positions: &Positions<'_>) -> Option<Span> {
+    match place {
+        Place::Whole => None,
+        Place::Text(source, range) => positions.span(*source, *range),
+        Place::Node { object, node, part } => {
+            let object = compilation.objects.get(*object)?;
+            let range = match part {
+                crate::diagnostic::Part::Key => object.key_range(*node)?,
+                crate::diagnostic::Part::Value => object.value_range(*node)?,
+            };
+            positions.span(object.source.source, range)
+        }
+    }
+}

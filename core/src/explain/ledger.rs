@@ -1,0 +1,269 @@
+//! The ledger for people: what became of every input object, and into what.
+//!
+//! The stages write down what they decide ([`crate::config::Ledger`]); what became of what was loaded is read off the IR here.
+//!
+//! What must not be here: decisions. An object that nobody decided on is told of as ignored, and why that is.
+
+use super::relation::references;
+use super::pointer::{item_name, path_of};
+use super::{Positions, ResourceRef, Span, dump, get};
+use crate::compile::Compilation;
+use crate::config::{State, Why};
+use crate::diagnostic::{Place, Severity, codes};
+use crate::resource::{Object, ObjectId};
+use crate::text::{Node, Str};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// What became of one object.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LedgerRow {
+    /// The object.
+    #[serde(skip)]
+    pub object: ObjectId,
+    /// Its name.
+    pub resource: ResourceRef,
+    /// `emitted`, `merged`, `shadowed`, `ignored` or `invalid`.
+    pub state: &'static str,
+    /// What was made of it.
+    pub into: Vec<Str>,
+    /// With whom it was merged.
+    pub with: Vec<ResourceRef>,
+    /// Who took its place.
+    pub by: Option<ResourceRef>,
+    /// Why it was ignored, as one word.
+    pub why: Option<&'static str>,
+    /// Why it was ignored or what is wrong with it, in words.
+    pub detail: Option<Str>,
+    /// The object whose annotation holds it.
+    pub holder: Option<ResourceRef>,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}
+
+/// What became of every object, in the order of the text.
+pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<LedgerRow> {
+    let facts = Facts::collect(compilation);
+    let rows = compilation.objects.iter().map(|object| row(object, compilation, positions, &facts));
+    rows.collect()
+}
+
+/// What the IR and the findings say of objects.
+struct Facts {
+    made: HashMap<ObjectId, Made>,
+    /// By the object whose place was taken.
+    shadowed: HashMap<ObjectId, ObjectId>,
+    errors: HashMap<ObjectId, String>,
+    warnings: HashMap<ObjectId, String>,
+    /// Who looks an object up.
+    used_by: HashMap<ObjectId, BTreeSet<ObjectId>>,
+    holds: HashMap<ObjectId, usize>,
+}
+
+/// What the IR says of an object.
+#[derive(Default)]
+struct Made {
+    /// Things that it made.
+    things: Vec<Str>,
+    /// Things that take a value from it.
+    settings: Vec<Str>,
+    /// Other objects in the same routes.
+    with: BTreeSet<ObjectId>,
+}
+
+impl Facts {
+    fn collect(compilation: &Compilation) -> Self {
+        let mut facts = Self {
+            made: read_ir(compilation),
+            shadowed: HashMap::new(),
+            errors: HashMap::new(),
+            warnings: HashMap::new(),
+            used_by: HashMap::new(),
+            holds: HashMap::new(),
+        };
+        let mut by_key = HashMap::new();
+        for object in compilation.objects.iter() {
+            by_key.entry((&object.key.kind, &object.key.namespace, &object.key.name)).or_insert(object.id);
+            if let Some((holder, _)) = object.parent {
+                *facts.holds.entry(holder).or_default() += 1;
+            }
+        }
+        let object_of = |place: &Place| match place {
+            Place::Node { object, .. } => Some(*object),
+            _ => None,
+        };
+        for finding in &compilation.diagnostics {
+            let named = finding.resource.as_ref().and_then(|key| by_key.get(&(&key.kind, &key.namespace, &key.name)).copied());
+            let Some(object) = object_of(&finding.place).or(named) else { continue };
+            if [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code) {
+                if let Some(other) = finding.related.iter().find_map(|related| object_of(&related.place)) {
+                    facts.shadowed.entry(other).or_insert(object);
+                }
+            } else if *finding.code == codes::DUPLICATE_MEMBER {
+                if let Some(other) = finding.related.iter().find_map(|related| object_of(&related.place)) {
+                    facts.shadowed.entry(object).or_insert(other);
+                }
+            } else {
+                let notes = if finding.severity == Severity::Error { &mut facts.errors } else { &mut facts.warnings };
+                notes.entry(object).or_insert_with(|| finding.message.clone());
+            }
+        }
+        for reference in references(compilation) {
+            if let Ok(to) = reference.to {
+                facts.used_by.entry(to).or_default().insert(reference.from);
+            }
+        }
+        facts
+    }
+}
+
+/// The place of the thing that a place in the IR belongs to: a listener, virtual host, route, HTTP filter or cluster.
+fn thing_of(pointer: &str) -> Option<&str> {
+    let mut found = None;
+    let mut at = 0;
+    let mut list = "";
+    for step in pointer.split('/') {
+        let end = (at + step.len()).min(pointer.len());
+        let top = matches!(at, 1 | 10..=20);
+        let is_thing = matches!(list, "listeners" | "virtual_hosts" | "routes" | "filters" | "chains") || (list == "clusters" && (top || pointer.starts_with("/bootstrap/clusters/")));
+        if is_thing && step.bytes().all(|b| b.is_ascii_digit()) && !step.is_empty() {
+            found = Some(end);
+        }
+        list = step;
+        at = end + 1;
+    }
+    found.and_then(|end| pointer.get(..end))
+}
+
+/// What every object made, by the IR's origins.
+fn read_ir(compilation: &Compilation) -> HashMap<ObjectId, Made> {
+    let (root, map) = dump(&compilation.ir);
+    let mut names: BTreeMap<String, Option<Str>> = BTreeMap::new();
+    let mut made: HashMap<ObjectId, Made> = HashMap::new();
+    for place in map.iter() {
+        let thing = thing_of(&place.pointer);
+        let pointer = thing.unwrap_or(&place.pointer);
+        let name = match names.get(pointer) {
+            Some(name) => name.clone(),
+            None => {
+                let name = name_of(&root, pointer);
+                names.insert(pointer.into(), name.clone());
+                name
+            }
+        };
+        let Some(name) = name else { continue };
+        let whole = thing == Some(place.pointer.as_str());
+        let is_route = whole && name.starts_with("route ");
+        for origin in place.origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN) {
+            let entry = made.entry(origin.object()).or_default();
+            let list = if whole { &mut entry.things } else { &mut entry.settings };
+            if list.last() != Some(&name) && !list.contains(&name) {
+                list.push(name.clone());
+            }
+            if is_route {
+                entry.with.extend(place.origins.iter().map(|other| other.object()).filter(|other| *other != origin.object()));
+            }
+        }
+    }
+    made
+}
+
+fn name_of(root: &Node, pointer: &str) -> Option<Str> {
+    let node = get(root, pointer)?;
+    let (list, _) = pointer.rsplit_once('/')?;
+    let (_, list) = list.rsplit_once('/').unwrap_or_default();
+    Some(match list {
+        "listeners" => format!("listener {}", item_name(node)?).into(),
+        "clusters" => format!("cluster {}", item_name(node)?).into(),
+        "virtual_hosts" => format!("virtual host {}", item_name(node)?).into(),
+        "routes" => format!("route {}", path_of(node).unwrap_or("without a path")).into(),
+        "chains" => "filter chain".into(),
+        "filters" => match item_name(node) {
+            Some(name) => format!("HTTP filter {name}").into(),
+            None => "TCP proxy".into(),
+        },
+        _ => {
+            let mut steps = pointer.split('/').skip(1).filter(|step| step.parse::<u32>().is_err());
+            let (first, second) = (steps.next()?, steps.next());
+            second.map_or_else(|| Str::new(first), |second| format!("{first} {second}").into())
+        }
+    })
+}
+
+fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, facts: &Facts) -> LedgerRow {
+    let name = |id: ObjectId| compilation.objects.get(id).map(|object| ResourceRef::from(&object.key));
+    let mut row = LedgerRow {
+        object: object.id,
+        resource: ResourceRef::from(&object.key),
+        state: "",
+        into: Vec::new(),
+        with: Vec::new(),
+        by: None,
+        why: None,
+        detail: None,
+        holder: object.parent.and_then(|(holder, _)| name(holder)),
+        span: positions.object(object.id),
+    };
+    let state = match compilation.ledger.get(object.id) {
+        State::Undecided | State::Loaded => decide(object, compilation, facts),
+        decided => decided.clone(),
+    };
+    row.state = state.name();
+    match state {
+        State::Emitted(into) => row.into = into,
+        State::Merged(with) => {
+            row.with = with.into_iter().filter_map(name).collect();
+            row.into = facts.made.get(&object.id).map(|made| made.things.clone()).unwrap_or_default();
+        }
+        State::Shadowed(by) => row.by = name(by),
+        State::Ignored(why, detail) => {
+            row.why = Some(why.name());
+            row.detail = Some(detail).filter(|detail| !detail.is_empty());
+        }
+        State::Invalid(detail) => row.detail = Some(detail).filter(|detail| !detail.is_empty()),
+        State::Undecided | State::Loaded => {}
+    }
+    row
+}
+
+/// What became of an object that was loaded.
+fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
+    if let Some(by) = facts.shadowed.get(&object.id) {
+        return State::Shadowed(*by);
+    }
+    let made = facts.made.get(&object.id);
+    if let Some(made) = made.filter(|made| !made.things.is_empty()) {
+        return match made.with.is_empty() {
+            true => State::Emitted(made.things.clone()),
+            false => State::Merged(made.with.iter().copied().collect()),
+        };
+    }
+    if let Some(made) = made.filter(|made| !made.settings.is_empty()) {
+        return State::Emitted(made.settings.iter().map(|thing| format!("settings of {thing}").into()).collect());
+    }
+    if let Some(error) = facts.errors.get(&object.id) {
+        return State::Invalid(error.as_str().into());
+    }
+    if let Some(users) = facts.used_by.get(&object.id) {
+        let users = users.iter().filter_map(|id| compilation.objects.get(*id));
+        return State::Emitted(users.map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
+    }
+    if let Some(count) = facts.holds.get(&object.id) {
+        let what = if *count == 1 { "one object in its annotation".to_string() } else { format!("{count} objects in its annotations") };
+        return State::Emitted(Vec::from([what.into()]));
+    }
+    let detail = match (&*object.key.kind, facts.warnings.get(&object.id)) {
+        (_, Some(warning)) => warning.as_str().into(),
+        ("Mapping", None) => Str::new_static("no Host takes it, so no listener serves it"),
+        ("TCPMapping", None) => Str::new_static("no listener serves it"),
+        ("Host", None) => Str::new_static("no Listener takes it"),
+        ("Listener", None) => Str::new_static("it has nothing to serve"),
+        ("Ingress", None) => Str::new_static("nothing was made of it"),
+        _ => Str::new_static("nothing in use refers to it"),
+    };
+    State::Ignored(Why::NeverReferenced, detail)
+}

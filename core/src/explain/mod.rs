@@ -1,0 +1,32 @@
+//! Views of a [`Compilation`](crate::compile::Compilation) that explain it: where things stand, what is wrong, where a value comes from,
+//! what a line makes, what refers to what, and what became of every object.
+//!
+//! Everything here looks and nothing computes anew; it is made on demand and costs nothing when nobody asks. All results are plain data
+//! that serialises, so that the command line, the playground and the desktop show the same. Key material is in none of them.
+//!
+//! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
+
+mod place;
+mod finding;
+mod dump;
+mod view;
+mod pointer;
+mod words;
+mod origin;
+mod trace;
+mod ledger;
+mod relation;
+mod graph;
+
+pub use dump::{dump, dump_with_origins};
+pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings};
+pub use graph::{Edge, Graph, GraphNode, NodeKind, Relation, graph};
+pub use ledger::{LedgerRow, ledger};
+pub use origin::OriginView;
+pub use place::{Excerpt, Positions, Span};
+pub use pointer::{describe, get, resolve};
+pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
+pub use view::{View, Viewed};
+
+#[cfg(test)]
+mod tests;

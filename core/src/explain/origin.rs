@@ -1,0 +1,56 @@
+//! An origin as plain data: which field of which resource, where it stands, and by which rule it counts.
+//!
+//! What must not be here: places in outputs.
+
+use super::{Positions, ResourceRef, Span, words};
+use crate::compile::Compilation;
+use crate::resource::{Origin, Rule};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct OriginView {
+    /// The rule by which it does.
+    pub rule: Rule,
+    /// The same in plain words.
+    pub why: String,
+    /// The resource; `None` for what the controller has built in.
+    pub resource: Option<ResourceRef>,
+    /// Its field, as `spec.timeout_ms`; `None` for the whole resource.
+    pub path: Option<String>,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}
+
+impl OriginView {
+    /// An origin of a compilation.
+    pub fn of(origin: Origin, compilation: &Compilation, positions: &Positions<'_>) -> Self {
+        let object = compilation.objects.get(origin.object());
+        let path = object.map(|object| object.path(origin.node()).to_string()).filter(|path| !path.is_empty());
+        let resource = object.map(|object| ResourceRef::from(&object.key));
+        let what = resource.as_ref().map(|resource| match &path {
+            Some(path) => format!("`{path}` of {resource}"),
+            None => resource.to_string(),
+        });
+        let why = words::rule(origin.rule(), what.as_deref(), compilation.dialect);
+        Self { rule: origin.rule(), why, resource, path, span: positions.origin(origin) }
+    }
+
+    /// The origins of a place, with what is known of the defaults there.
+    pub(super) fn at(pointer: &str, origins: &[Origin], compilation: &Compilation, positions: &Positions<'_>) -> Vec<Self> {
+        let view = |origin: &Origin| {
+            let mut view = Self::of(*origin, compilation, positions);
+            if view.rule == Rule::Default
+                && view.resource.is_none()
+                && let Some(known) = words::known_default(pointer, compilation.dialect)
+            {
+                view.why = known;
+            }
+            view
+        };
+        origins.iter().map(view).collect()
+    }
+}

@@ -1,0 +1,248 @@
+//! Places as people and editors count: from an object's node to file, line and column, and to the lines around it.
+//!
+//! What must not be here: findings and origins; and no text leaves here with key material in it.
+
+use crate::diagnostic::{Part, Place};
+use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
+use crate::text::{LineIndex, Node, NodeId, Str, TextRange};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+
+/// A range of an input's text. Lines and columns count from 1, ends are exclusive.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Span {
+    /// The input.
+    #[serde(skip)]
+    pub source: SourceId,
+    /// Its name.
+    pub file: Str,
+    /// Line of the first character.
+    pub line: u32,
+    /// Its column in characters.
+    pub column: u32,
+    /// Line of the end.
+    pub end_line: u32,
+    /// Column of the end in characters.
+    pub end_column: u32,
+    /// Byte offset of the first character in the input.
+    pub offset: u32,
+    /// Byte offset of the end.
+    pub end_offset: u32,
+    /// The first column in UTF-16 units, as editors count, from 0.
+    pub column_utf16: u32,
+    /// The end's column in UTF-16 units, from 0.
+    pub end_column_utf16: u32,
+}
+
+impl Span {
+    /// The bytes that it holds.
+    pub fn range(&self) -> TextRange {
+        TextRange::new(self.offset, self.end_offset)
+    }
+}
+
+/// Whole lines of an input, key material masked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The first line's number, from 1.
+    pub line: u32,
+    /// Byte offset of the first line in the input.
+    pub offset: u32,
+    /// The lines. As long as the input's, byte for byte.
+    pub text: String,
+}
+
+/// Turns nodes and ranges into places.
+pub struct Positions<'a> {
+    inputs: &'a Inputs,
+    objects: &'a Objects,
+    lines: Vec<OnceCell<LineIndex>>,
+    hidden: Vec<OnceCell<Vec<TextRange>>>,
+}
+
+/// Values of these keys are shown even of a Secret that cannot be read.
+const PLAIN_KEYS: &[&str] = &["apiVersion", "kind", "metadata", "name", "namespace", "type", "data", "stringData", "labels", "annotations"];
+
+impl<'a> Positions<'a> {
+    /// Of these inputs and what was read of them.
+    pub fn new(inputs: &'a Inputs, objects: &'a Objects) -> Self {
+        let count = inputs.inputs.len();
+        let (mut lines, mut hidden) = (Vec::new(), Vec::new());
+        lines.resize_with(count, OnceCell::new);
+        hidden.resize_with(count, OnceCell::new);
+        Self { inputs, objects, lines, hidden }
+    }
+
+    /// The text of an input.
+    pub fn text(&self, source: SourceId) -> &'a str {
+        self.inputs.inputs.get(source.0 as usize).map_or("", |input| &input.text)
+    }
+
+    /// The name of an input.
+    pub fn file(&self, source: SourceId) -> Str {
+        self.inputs.inputs.get(source.0 as usize).map(|input| input.name.clone()).unwrap_or_default()
+    }
+
+    /// The input of this name; where none has it, the one that ends with it.
+    pub fn source(&self, name: &str) -> Option<SourceId> {
+        let names = || self.inputs.inputs.iter().enumerate();
+        let exact = names().find(|(_, input)| input.name == name);
+        let tail = || names().find(|(_, input)| input.name.strip_suffix(name).is_some_and(|rest| rest.ends_with(['/', '\\'])));
+        exact.or_else(tail).map(|(at, _)| SourceId(at as u32))
+    }
+
+    /// Lines of an input.
+    pub fn lines(&self, source: SourceId) -> Option<&LineIndex> {
+        Some(self.lines.get(source.0 as usize)?.get_or_init(|| LineIndex::new(self.text(source))))
+    }
+
+    /// A range with its lines and columns.
+    pub fn span(&self, source: SourceId, range: TextRange) -> Option<Span> {
+        let (text, lines) = (self.text(source), self.lines(source)?);
+        let point = |offset: u32| {
+            let at = lines.position(text, offset);
+            let offset = lines.offset(text, at.line, at.column).unwrap_or(offset).max(offset.min(text.len() as u32));
+            let start = offset.saturating_sub(at.column) as usize;
+            let column = text.get(start..start + at.column as usize).map_or(at.column as usize, |before| before.chars().count());
+            (at.line + 1, column as u32 + 1, at.column_utf16)
+        };
+        let (line, column, column_utf16) = point(range.start);
+        let (end_line, end_column, end_column_utf16) = point(range.end);
+        let file = self.file(source);
+        let (offset, end_offset) = (range.start, range.end);
+        Some(Span { source, file, line, column, end_line, end_column, offset, end_offset, column_utf16, end_column_utf16 })
+    }
+
+    /// The place of a finding. Of what fills many lines it is what a person would point at: a key, or an object's name.
+    pub fn place(&self, place: &Place) -> Option<Span> {
+        match place {
+            Place::Whole => None,
+            Place::Text(source, range) => self.span(*source, *range),
+            Place::Node { object, node, part } => self.node(*object, *node, *part),
+        }
+    }
+
+    /// What an origin names; `None` for what the controller has built in.
+    pub fn origin(&self, origin: Origin) -> Option<Span> {
+        self.node(origin.object(), origin.node(), Part::Value)
+    }
+
+    /// What a person would point at to show a node.
+    pub fn node(&self, object: ObjectId, node: NodeId, part: Part) -> Option<Span> {
+        let object = self.objects.get(object)?;
+        self.span(object.source.source, self.focus(object, node, part))
+    }
+
+    /// An object's name, or what comes nearest to it.
+    pub fn object(&self, object: ObjectId) -> Option<Span> {
+        self.node(object, self.objects.get(object)?.root.id, Part::Value)
+    }
+
+    fn focus(&self, object: &Object, node: NodeId, part: Part) -> TextRange {
+        let text = self.text(object.source.source);
+        let root = &object.root;
+        let name = || ["metadata.name", "name", "kind"].iter().find_map(|path| find(root, path)).and_then(|node| object.value_range(node.id));
+        // Spans of documents that could not be read have no root.
+        let is_root = !node.is_some() || node == root.id || object.value_range(node).is_none();
+        if is_root {
+            let whole = object.value_range(root.id).unwrap_or(TextRange::empty(object.source.offset));
+            return name().unwrap_or_else(|| first_line(text, whole));
+        }
+        let (value, key) = (object.value_range(node).unwrap_or_default(), object.key_range(node).unwrap_or_default());
+        let many_lines = memchr::memchr(b'\n', value.slice(text).as_bytes()).is_some();
+        let is_scalar = value.slice(text).starts_with(['|', '>', '"', '\'']);
+        match part {
+            Part::Key => first_line(text, key),
+            Part::Value if value.is_empty() => key,
+            Part::Value if many_lines && !is_scalar => first_line(text, key),
+            Part::Value => value,
+        }
+    }
+
+    /// The lines that hold a range, and as many before and after it, key material masked.
+    pub fn excerpt(&self, source: SourceId, range: TextRange, around: u32) -> Option<Excerpt> {
+        let (text, lines) = (self.text(source), self.lines(source)?);
+        let first = lines.position(text, range.start).line.saturating_sub(around);
+        let last = (lines.position(text, range.end).line + around).min(lines.line_count().saturating_sub(1));
+        let start = lines.line_range(first)?.start;
+        let end = lines.line_range(last)?.end;
+        Some(Excerpt { line: first + 1, offset: start, text: self.masked(source, TextRange::new(start, end)) })
+    }
+
+    /// Text of an input, key material masked by as many stars.
+    pub fn masked(&self, source: SourceId, range: TextRange) -> String {
+        let text = range.slice(self.text(source));
+        let Some(hidden) = self.hidden.get(source.0 as usize) else { return text.into() };
+        let hidden = hidden.get_or_init(|| self.find_hidden(source));
+        let from = hidden.partition_point(|secret| secret.end <= range.start);
+        let mut bytes = Vec::from(text.as_bytes());
+        for secret in hidden.iter().skip(from).take_while(|secret| secret.start < range.end) {
+            let (start, end) = (secret.start.max(range.start) - range.start, secret.end.min(range.end) - range.start);
+            for byte in bytes.get_mut(start as usize..end as usize).into_iter().flatten() {
+                if !byte.is_ascii_whitespace() {
+                    *byte = b'*';
+                }
+            }
+        }
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Ranges of key material in an input, in order and apart.
+    fn find_hidden(&self, source: SourceId) -> Vec<TextRange> {
+        let text = self.text(source);
+        let mut hidden = Vec::new();
+        let here: Vec<&Object> = self.objects.iter().filter(|object| object.source.source == source).collect();
+        for object in &here {
+            for (node, _) in &object.secrets {
+                hidden.extend(object.value_range(*node));
+            }
+            if object.key.kind == "Secret" {
+                let applied = find(&object.root, "metadata.annotations").and_then(|all| all.get("kubectl.kubernetes.io/last-applied-configuration"));
+                hidden.extend(applied.and_then(|applied| object.value_range(applied.id)));
+            }
+            if object.broken && object.content.text.is_none() {
+                let end = here.iter().map(|other| other.source.offset).filter(|offset| *offset > object.source.offset).min();
+                hide_values(text, TextRange::new(object.source.offset, end.unwrap_or(text.len() as u32)), &mut hidden);
+            }
+        }
+        hidden.sort();
+        hidden.dedup_by(|next, last| {
+            let joined = next.start <= last.end;
+            if joined {
+                *last = last.join(*next);
+            }
+            joined
+        });
+        hidden
+    }
+}
+
+/// Hides everything in a Secret that cannot be read, but what says which one it is.
+fn hide_values(text: &str, range: TextRange, hidden: &mut Vec<TextRange>) {
+    let mut at = range.start;
+    for line in range.slice(text).split_inclusive('\n') {
+        let bare = line.trim_start_matches([' ', '\t', '-']);
+        let plain = bare.split_once(':').is_some_and(|(key, _)| PLAIN_KEYS.contains(&key.trim_matches(['"', '\''])));
+        let skip = match bare.split_once(':') {
+            _ if plain || bare.trim().is_empty() => None,
+            Some((key, _)) if key.len() < 64 && !key.contains(' ') => Some(line.len() - bare.len() + key.len() + 1),
+            _ => Some(0),
+        };
+        if let Some(skip) = skip {
+            hidden.push(TextRange::new(at + skip as u32, at + line.trim_end().len() as u32));
+        }
+        at += line.len() as u32;
+    }
+}
+
+/// The value at a dotted path.
+fn find<'n>(root: &'n Node, path: &str) -> Option<&'n Node> {
+    path.split('.').try_fold(root, |node, key| node.get(key))
+}
+
+/// The part of a range on its first line.
+fn first_line(text: &str, range: TextRange) -> TextRange {
+    let line = range.slice(text).lines().next().unwrap_or_default().trim_end();
+    TextRange::new(range.start, range.start + line.len() as u32)
+}

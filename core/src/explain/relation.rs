@@ -1,0 +1,60 @@
+//! What refers to what, by field: the fields that a dialect knows, resolved against the input.
+//!
+//! What must not be here: what follows from matching, which the IR knows (`graph`).
+
+use crate::compile::Compilation;
+use crate::dialect::{Dialect, ambassador};
+use crate::resource::{ObjectId, Origin, ResourceKey};
+use crate::text::Str;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// One object referring to another.
+pub(super) struct Reference {
+    pub from: ObjectId,
+    pub at: Option<Origin>,
+    pub relation: &'static str,
+    /// What it is called.
+    pub key: ResourceKey,
+    /// Whom it means, or why it is not there.
+    pub to: Result<ObjectId, String>,
+}
+
+/// All references by field.
+pub(super) fn references(compilation: &Compilation) -> Vec<Reference> {
+    let Dialect::Ambassador = compilation.dialect;
+    let found = ambassador::relations::relations(&compilation.config);
+    // By kind and name, then namespace: some references do not care for the namespace.
+    let mut by_name: HashMap<(Str, Str), Vec<(Option<Str>, ObjectId)>> = HashMap::new();
+    for object in compilation.objects.iter().filter(|object| !object.broken) {
+        let kind = if object.key.kind.ends_with("Resolver") { Str::new_static("Resolver") } else { object.key.kind.clone() };
+        by_name.entry((kind, object.key.name.clone())).or_default().push((object.key.namespace.clone(), object.id));
+    }
+    let mut out = Vec::with_capacity(found.len());
+    for relation in found {
+        let candidates = by_name.get(&(relation.to.kind.clone(), relation.to.name.clone())).map_or(&[][..], Vec::as_slice);
+        let same = candidates.iter().find(|(namespace, _)| *namespace == relation.to.namespace);
+        let anywhere = matches!(&*relation.to.kind, "TLSContext" | "Resolver").then(|| candidates.first()).flatten();
+        let to = same.or(anywhere).map(|(_, id)| *id).ok_or_else(|| reason(&relation, compilation));
+        // What the controller has built in is no hole.
+        if to.is_err() && relation.to.kind == "Resolver" && matches!(&*relation.to.name, "kubernetes-service" | "endpoint" | "consul") {
+            continue;
+        }
+        // `tls: true` and the like.
+        if to.is_err() && matches!(&*relation.written, "true" | "false") {
+            continue;
+        }
+        out.push(Reference { from: relation.from, at: relation.at, relation: relation.relation, key: relation.to, to });
+    }
+    out
+}
+
+fn reason(relation: &ambassador::relations::Relation, compilation: &Compilation) -> String {
+    match &*relation.to.kind {
+        "Service" => format!("not among the input; Envoy asks DNS for `{}`", relation.written),
+        "Secret" if compilation.config.assume_missing => "not among the input; it is taken to exist".into(),
+        kind => format!("no such {kind} among the input"),
+    }
+}

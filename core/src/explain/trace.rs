@@ -1,0 +1,203 @@
+//! From a place in a document to what made it, and from a line to everything that it made.
+//!
+//! What must not be here: rendering.
+
+use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
+use crate::compile::Compilation;
+use crate::resource::{Object, ObjectId, Origin, SourceId};
+use crate::text::{Node, NodeId, Str, TextRange};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// What made a place in a document.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Explanation {
+    /// The place.
+    pub pointer: String,
+    /// What to call it, from the outside in.
+    pub place: Vec<String>,
+    /// What stands there; `None` where nothing does.
+    pub value: Option<Node>,
+    /// The nearest place that has origins: the place itself, or one that it lies in.
+    pub from: Option<String>,
+    /// Its origins.
+    pub origins: Vec<OriginView>,
+    /// Further places that it lies in, nearest first, with theirs.
+    pub within: Vec<MadeView>,
+    /// Places that lie in it, with theirs.
+    pub inside: Vec<MadeView>,
+}
+
+/// A place in a document and what made it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct MadeView {
+    /// The place.
+    pub pointer: String,
+    /// What to call it.
+    pub place: Vec<String>,
+    /// What stands there.
+    pub value: Option<Node>,
+    /// What made it.
+    pub origins: Vec<OriginView>,
+}
+
+/// What a line of the input made.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LineReport {
+    /// The input.
+    pub file: Str,
+    /// The line, from 1.
+    pub line: u32,
+    /// Its text, key material masked.
+    pub text: String,
+    /// The resource that it belongs to.
+    pub resource: Option<ResourceRef>,
+    /// The fields that stand on it.
+    pub fields: Vec<String>,
+    /// Whether what was made is told of the whole resource, because the line alone made nothing.
+    pub whole: bool,
+    /// What was made.
+    pub made: Vec<MadeView>,
+    /// What became of the resource.
+    pub ledger: Option<LedgerRow>,
+    /// What was found on the line, or in the resource if the line made nothing.
+    pub findings: Vec<Finding>,
+}
+
+/// What made a place, given as a JSON pointer ([`super::resolve`] finds it from what people write).
+pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, pointer: &str) -> Explanation {
+    let view = |pointer: String, origins: &[Origin]| made(compilation, positions, viewed, pointer, origins);
+    let mut chain = viewed.map.chain(pointer);
+    let nearest = chain.next();
+    let within = chain.map(|made| view(made.pointer, made.origins)).collect();
+    let inside = viewed.map.descendants(pointer).into_iter().filter(|made| made.pointer != pointer);
+    let inside = inside.map(|made| view(made.pointer, made.origins)).filter(|made| made.value.is_some()).collect();
+    Explanation {
+        pointer: pointer.to_string(),
+        place: describe(&viewed.root, pointer),
+        value: get(&viewed.root, pointer).cloned(),
+        origins: nearest.as_ref().map(|nearest| OriginView::at(&nearest.pointer, nearest.origins, compilation, positions)).unwrap_or_default(),
+        from: nearest.map(|nearest| nearest.pointer),
+        within,
+        inside,
+    }
+}
+
+fn made(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {
+    MadeView {
+        place: describe(&viewed.root, &pointer),
+        value: get(&viewed.root, &pointer).cloned(),
+        origins: OriginView::at(&pointer, origins, compilation, positions),
+        pointer,
+    }
+}
+
+/// What a line made; `None` where there is no such line. Lines and columns (in characters) count from 1.
+pub fn explain_line(
+    compilation: &Compilation,
+    positions: &Positions<'_>,
+    viewed: &Viewed,
+    source: SourceId,
+    line: u32,
+    column: Option<u32>,
+) -> Option<LineReport> {
+    let text = positions.text(source);
+    let range = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
+    let written = range.slice(text).trim_end();
+    let indent = written.len() - written.trim_start().len();
+    let content = TextRange::new(range.start + indent as u32, range.start + written.len() as u32);
+    let point = column.map(|column| {
+        let before: usize = written.chars().take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+        range.start + before as u32
+    });
+    let chosen = choose(compilation, source, content, point);
+    let all = findings(compilation, positions);
+    let mut report = LineReport {
+        file: positions.file(source),
+        line,
+        text: positions.masked(source, range).trim_end().to_string(),
+        resource: None,
+        fields: Vec::new(),
+        whole: false,
+        made: Vec::new(),
+        ledger: None,
+        findings: all.iter().filter(|finding| finding.span.as_ref().is_some_and(|span| span.source == source && span.line == line)).cloned().collect(),
+    };
+    let Some(Chosen { object, nodes }) = chosen else { return Some(report) };
+    report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
+    report.fields = nodes.iter().map(|node| object.path(*node).to_string()).filter(|path| !path.is_empty()).collect();
+    report.ledger = ledger(compilation, positions).into_iter().find(|row| row.object == object.id);
+    let spans = &object.source.document.spans;
+    let below = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)).any(|at| nodes.contains(&at));
+    report.made = made_by(compilation, positions, viewed, object.id, below);
+    if report.made.is_empty() {
+        report.whole = true;
+        report.made = made_by(compilation, positions, viewed, object.id, |_| true);
+        // Of the whole only where it stands, not every field of it.
+        let pointers: Vec<String> = report.made.iter().map(|made| made.pointer.clone()).collect();
+        report.made.retain(|made| !pointers.iter().any(|outer| made.pointer.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('/'))));
+        if report.findings.is_empty() {
+            report.findings = all.into_iter().filter(|finding| finding.resource == report.resource && finding.resource.is_some()).collect();
+        }
+    }
+    Some(report)
+}
+
+fn made_by(
+    compilation: &Compilation,
+    positions: &Positions<'_>,
+    viewed: &Viewed,
+    object: ObjectId,
+    node: impl Fn(NodeId) -> bool,
+) -> Vec<MadeView> {
+    let pointers = viewed.map.made_by(object, &node);
+    let view = |pointer: String| {
+        let origins: Vec<Origin> = viewed.map.get(&pointer).unwrap_or_default().to_vec();
+        let ours: Vec<Origin> = origins.into_iter().filter(|origin| origin.object() == object && node(origin.node())).collect();
+        made(compilation, positions, viewed, pointer, &ours)
+    };
+    pointers.into_iter().map(view).filter(|made| made.value.is_some()).collect()
+}
+
+struct Chosen<'a> {
+    object: &'a Object,
+    nodes: Vec<NodeId>,
+}
+
+/// The object that a line belongs to, and its nodes that begin there; with a point, the innermost one there.
+fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, point: Option<u32>) -> Option<Chosen<'a>> {
+    let mut best: Option<Chosen<'a>> = None;
+    let here = compilation.objects.iter().filter(|object| object.source.source == source);
+    for object in here {
+        let Some(whole) = object.value_range(object.root.id) else { continue };
+        if whole.end <= line.start || line.end < whole.start {
+            continue;
+        }
+        // What stands in an annotation comes after what holds it, and is nearer.
+        let spans = &object.source.document.spans;
+        let ids = (0..spans.len() as u32).map(NodeId);
+        let range = |id: NodeId| spans.get(id).map(|span| span.whole().shifted(object.source.offset));
+        let within = |id: NodeId| core::iter::successors(Some(id), |at| spans.get(*at).map(|span| span.parent)).any(|at| at == object.root.id);
+        let nodes: Vec<NodeId> = match point {
+            Some(point) => ids.filter(|id| range(*id).is_some_and(|range| range.contains(point)) && within(*id)).last().into_iter().collect(),
+            None => {
+                let on_line = |id: &NodeId| range(*id).is_some_and(|range| line.start <= range.start && range.start <= line.end && !range.is_empty());
+                let mut nodes: Vec<NodeId> = ids.filter(on_line).filter(|id| within(*id)).collect();
+                if nodes.is_empty() {
+                    // A line in the middle of a value.
+                    nodes = (0..spans.len() as u32)
+                        .map(NodeId)
+                        .filter(|id| range(*id).is_some_and(|range| range.contains(line.start)) && within(*id))
+                        .last()
+                        .into_iter()
+                        .collect();
+                }
+                nodes
+            }
+        };
+        if !nodes.is_empty() || best.is_none() {
+            best = Some(Chosen { object, nodes });
+        }
+    }
+    best
+}

@@ -1,0 +1,65 @@
+//! The documents that one may ask about: what Envoy gets, in either form, and the IR.
+//!
+//! What must not be here: what a place in a document means.
+
+use crate::backend::OutputMap;
+use crate::backend::envoy::{self, v3::Emitted};
+use crate::compile::Compilation;
+use crate::text::{Limits, Node, Value, parse};
+
+/// Which document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// One Envoy bootstrap.
+    #[default]
+    Envoy,
+    /// Envoy's resources by kind.
+    Xds,
+    /// The IR.
+    Ir,
+}
+
+/// A document, and where in it each origin went.
+#[derive(Clone, Debug)]
+pub struct Viewed {
+    /// Which it is.
+    pub view: View,
+    /// The document.
+    pub root: Node,
+    /// Where each origin went.
+    pub map: OutputMap,
+}
+
+impl View {
+    /// All of them.
+    pub const ALL: [View; 3] = [View::Envoy, View::Xds, View::Ir];
+
+    /// The word by which the command line names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            View::Envoy => "envoy",
+            View::Xds => "xds",
+            View::Ir => "ir",
+        }
+    }
+}
+
+impl Viewed {
+    /// The document of a compilation.
+    pub fn new(compilation: &Compilation, view: View, emitted: &mut Emitted) -> Self {
+        let document = match view {
+            View::Envoy => envoy::Document::Bootstrap,
+            View::Xds => envoy::Document::Resources,
+            View::Ir => {
+                let (root, map) = super::dump(&compilation.ir);
+                return Self { view, root, map };
+            }
+        };
+        let options = envoy::Options { document, ..envoy::Options::default() };
+        let text = envoy::v3::emit(&compilation.ir, &options, emitted).text();
+        let map = envoy::v3::output_map(&compilation.ir, &options, emitted);
+        let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
+        let root = parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null));
+        Self { view, root, map }
+    }
+}
