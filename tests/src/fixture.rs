@@ -11,7 +11,7 @@
 //!
 //! What must not be here: expectations.
 
-use crate::place::{find, is_place};
+use crate::place::{find, is_place, without_own_routes};
 use crate::show::{difference, pretty, project};
 use crate::work::{Work, inputs, options};
 use chancery_core::explain::{Finding, LedgerRow, Positions, View, Viewed, explain_pointer, resolve};
@@ -188,7 +188,11 @@ impl Checked {
     }
 
     fn envoy_block(&mut self, body: &str) -> String {
-        let envoy = self.envoy.get_or_insert_with(|| self.work.envoy());
+        let envoy = self.envoy.get_or_insert_with(|| {
+            let mut envoy = self.work.envoy();
+            without_own_routes(&mut envoy);
+            envoy
+        });
         let mut updated = String::new();
         let mut lines = body.lines().peekable();
         while let Some(words) = lines.next() {

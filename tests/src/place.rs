@@ -5,7 +5,7 @@
 //! | `/static_resources/clusters?name=x/lb_policy` | a JSON pointer; `LIST?FIELD.FIELD=VALUE` picks the first item that has it |
 //! | `route PATH` | the first route that matches this prefix, path or regex |
 //! | `routes PATH` | all routes that match it, in order |
-//! | `routes` | all routes of the first virtual host that has some, in order, but for the controller's own |
+//! | `routes` | all routes of the first virtual host that has some, in order |
 //! | `host DOMAIN` | the first virtual host with this domain |
 //! | `hosts` | the domains of all virtual hosts, in order |
 //! | `cluster NAME`, `clusters` | a cluster; the names of all |
@@ -13,9 +13,21 @@
 //! | `hcm`, `hcm LISTENER` | the first HTTP connection manager, or the first of a listener |
 //! | `filter NAME`, `filters` | an HTTP filter of the first connection manager; the names of all |
 //!
-//! `WORDS at POINTER` goes on from there.
+//! `WORDS at POINTER` goes on from there. Fixtures do not see the controller's own routes, which every virtual host has.
 
 use serde_json::Value;
+
+/// Takes the controller's own routes (`/ambassador/v0/...`) out: every virtual host has them.
+pub fn without_own_routes(root: &mut Value) {
+    match root {
+        Value::Array(items) => {
+            items.retain(|item| !(item.get("match").is_some() && path_of(item).is_some_and(|path| path.starts_with("/ambassador/v0/"))));
+            items.iter_mut().for_each(without_own_routes);
+        }
+        Value::Object(members) => members.values_mut().for_each(without_own_routes),
+        _ => {}
+    }
+}
 
 /// What stands at a place.
 pub fn find(root: &Value, words: &str) -> Option<Value> {
@@ -98,8 +110,7 @@ fn routes(root: &Value) -> Vec<&Value> {
 
 fn first_routes(root: &Value) -> Vec<Value> {
     let hosts = hosts(root);
-    let routes = hosts.iter().map(|host| list(host, "/routes")).find(|routes| !routes.is_empty()).unwrap_or_default();
-    routes.iter().filter(|route| !path_of(route).is_some_and(|path| path.starts_with("/ambassador/v0/"))).cloned().collect()
+    hosts.iter().map(|host| list(host, "/routes")).find(|routes| !routes.is_empty()).unwrap_or_default().to_vec()
 }
 
 /// What a route matches paths by.
