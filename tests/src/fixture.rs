@@ -264,7 +264,7 @@ fn ledger_line(row: &LedgerRow) -> String {
         let _ = write!(line, " by {by}");
     }
     if !row.into.is_empty() {
-        let _ = write!(line, " into {}", row.into.iter().map(|into| into.as_str()).collect::<Vec<_>>().join(", "));
+        let _ = write!(line, ", {}", row.into.iter().map(|into| into.as_str()).collect::<Vec<_>>().join(", "));
     }
     if let Some(why) = row.why {
         let _ = write!(line, " ({why})");

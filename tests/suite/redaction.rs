@@ -41,7 +41,6 @@ data:
   tls.crt: !!binary |
     {MARK}==
   tls.key: 17
-  {MARK}: aaaa
 ---
 apiVersion: v1
 kind: Secret
@@ -103,7 +102,10 @@ fn key_material_is_in_no_output() {
             outputs.push(("explain", serde_json::to_string(&report).expect("JSON")));
         }
         for (what, output) in outputs {
-            assert!(!output.contains(MARK) && !output.contains(PLAIN), "{what} with `{line}` shows key material: {output:.3000}");
+            for mark in [MARK, PLAIN] {
+                let around = output.find(mark).map(|at| output.chars().skip(at.saturating_sub(300)).take(400).collect::<String>());
+                assert_eq!(around, None, "{what} with `{line}` shows key material");
+            }
         }
     }
 }

@@ -41,11 +41,15 @@ fn spots(schema: &Schema, steps: &mut Vec<Step>, into: &mut Vec<Spot>) {
     if steps.len() > 8 {
         return;
     }
+    within(schema, steps, into);
     if !steps.is_empty() {
         let mut types = BTreeSet::new();
         fits(schema, &mut types);
         into.push(Spot { steps: steps.clone(), fits: types });
     }
+}
+
+fn within(schema: &Schema, steps: &mut Vec<Step>, into: &mut Vec<Spot>) {
     let mut go = |step, schema: &Schema| {
         steps.push(step);
         spots(schema, steps, into);
@@ -59,7 +63,7 @@ fn spots(schema: &Schema, steps: &mut Vec<Step>, into: &mut Vec<Spot>) {
                 go(Step::Field("some-name".into()), values);
             }
         }
-        Shape::OneOf(of) | Shape::AnyOf(of) => of.iter().for_each(|schema| spots(schema, steps, into)),
+        Shape::OneOf(of) | Shape::AnyOf(of) => of.iter().for_each(|schema| within(schema, steps, into)),
         _ => {}
     }
 }
