@@ -1,103 +1,55 @@
-//! The command line.
-use chancery_core::backend::envoy;
-use chancery_core::compile::{Compiler, Options};
-use chancery_core::dialect::{Dialect, ambassador};
-use chancery_core::diagnostic::{Place, Severity};
-use chancery_core::resource::{Input, Inputs};
-use clap::{Args, Parser, Subcommand};
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::ExitCode;
+//! The command line: reads arguments and files, calls the core, prints.
+//!
+//! What must not be here, nor in any module of this crate: anything that another host (playground, desktop) would need as well. That
+//! belongs to `chancery_core::explain`.
 
-#[derive(Parser)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
+mod args;
+mod input;
+mod output;
+mod style;
+mod crash;
+mod compile;
+mod check;
+mod explain;
+mod ledger;
+mod graph;
+mod registry;
+mod generate;
 
-#[derive(Subcommand)]
-enum Command {
-    Compile {
-        #[command(flatten)]
-        common: Common,
-        #[arg(long, default_value = "envoy")]
-        output: String,
-    },
-    Check {
-        #[command(flatten)]
-        common: Common,
-        #[arg(long, default_value = "json")]
-        format: String,
-    },
-}
+use args::{Cli, Command};
+use clap::Parser;
 
-#[derive(Args)]
-struct Common {
-    #[arg(long)]
-    dialect: Option<String>,
-    #[arg(long, default_value = "default")]
-    ambassador_id: String,
-    #[arg(long, default_value = "default")]
-    ambassador_namespace: String,
-    #[arg(long)]
-    single_namespace: bool,
-    #[arg(long, default_value = "error")]
-    missing_secrets: String,
-    #[arg(long)]
-    env: Vec<String>,
-    files: Vec<PathBuf>,
-}
+/// What went wrong, as one sentence for people; the exit code is 2.
+pub struct Unusable(pub String);
 
-impl Common {
-    fn options(&self) -> Options {
-        let mut o = ambassador::Options {
-            ambassador_id: self.ambassador_id.as_str().into(),
-            ambassador_namespace: self.ambassador_namespace.as_str().into(),
-            single_namespace: self.single_namespace,
-            missing_secrets: if self.missing_secrets == "assume" { ambassador::MissingSecrets::Assume } else { ambassador::MissingSecrets::Error },
-            ..ambassador::Options::default()
-        };
-        for pair in &self.env {
-            if let Some((k, v)) = pair.split_once('=') {
-                o.env.insert(k.into(), v.into());
-            }
-        }
-        Options { dialect: self.dialect.as_deref().and_then(Dialect::named), ambassador: o }
-    }
-    fn inputs(&self) -> Inputs {
-        let inputs = self.files.iter().map(|f| Input { name: f.display().to_string().into(), text: std::fs::read_to_string(f).unwrap_or_default().into() }).collect();
-        Inputs { inputs }
+impl<T: Into<String>> From<T> for Unusable {
+    fn from(text: T) -> Self {
+        Unusable(text.into())
     }
 }
 
-fn main() -> ExitCode {
-    match Cli::parse().command {
-        Command::Compile { common, output } => {
-            let mut compiler = Compiler::new();
-            let c = compiler.compile(&common.inputs(), &common.options());
-            let document = if output == "xds" { envoy::Document::Resources } else { envoy::Document::Bootstrap };
-            let rope = envoy::v3::emit(&c.ir, &envoy::Options { document, ..envoy::Options::default() }, &mut compiler.emitted);
-            let mut out = std::io::BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
-            for piece in rope.pieces() {
-                let _ = out.write_all(piece.as_bytes());
-            }
-            let _ = out.flush();
-            std::process::exit(0)
-        }
-        Command::Check { common, .. } => {
-            let c = Compiler::new().compile(&common.inputs(), &common.options());
-            let rows: Vec<_> = c.diagnostics.iter().map(|d| {
-                let at = match &d.place {
-                    Place::Node { object, node, .. } => c.objects.get(*object).map(|o| format!("{} {}", o.key, o.path(*node))),
-                    _ => None,
-                };
-                serde_json::json!({
-                    "code": d.code.name, "severity": d.severity.name(), "message": d.message, "at": at,
-                    "resource": d.resource.as_ref().map(|r| serde_json::json!({"kind": r.kind.as_str(), "name": r.name.as_str(), "namespace": r.namespace.as_ref().map(|n| n.as_str())})),
-                })
-            }).collect();
-            println!("{}", serde_json::json!({ "diagnostics": rows }));
-            ExitCode::from(u8::from(c.diagnostics.iter().any(|d| d.severity == Severity::Error)))
-        }
-    }
+/// Exit code, or why there is nothing to say.
+type Outcome = Result<u8, Unusable>;
+
+fn main() {
+    crash::install();
+    let cli = Cli::parse();
+    let style = style::Style::new(cli.color);
+    let outcome = match &cli.command {
+        Command::Compile(args) => compile::run(args, &cli.deployment),
+        Command::Check(args) => check::run(args, &cli.deployment, &style),
+        Command::Explain(args) => explain::run(args, &cli.deployment, &style),
+        Command::Graph(args) => graph::run(args, &cli.deployment),
+        Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
+        Command::Kinds(args) => registry::kinds(args, &style),
+        Command::Codes(args) => registry::codes(args, &style),
+        Command::Completions { shell } => generate::completions(*shell),
+        Command::Man(args) => generate::man(args),
+    };
+    let code = outcome.unwrap_or_else(|Unusable(sentence)| {
+        style::complain(&sentence);
+        2
+    });
+    // Structures of large inputs are not taken apart: the process ends here.
+    std::process::exit(code.into())
 }

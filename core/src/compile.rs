@@ -7,10 +7,11 @@
 //! Nothing here decides what a gateway does.
 
 use crate::backend::envoy::v3::Emitted;
-use crate::config::{Config, Ledger};
+use crate::config::{Config, Ledger, Payload, Presence};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::kubernetes::secret;
 use crate::dialect::{Dialect, ambassador};
-use crate::ir::Ir;
+use crate::ir::{Ir, SecretPart, SecretReference};
 use crate::resource::{DocumentCache, Inputs, Objects, read};
 use alloc::vec::Vec;
 
@@ -42,11 +43,28 @@ pub struct Compilation {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl Compilation {
+    /// The data of a Secret that a certificate's reference names, for outputs that are to hold key material.
+    pub fn key_material(&self, reference: &SecretReference) -> Option<Vec<u8>> {
+        let Presence::Known(resource) = self.config.secret(&reference.namespace, &reference.name) else { return None };
+        let Payload::Secret(data) = &resource.payload else { return None };
+        let key = match &reference.part {
+            SecretPart::Certificate => "tls.crt",
+            SecretPart::PrivateKey => "tls.key",
+            SecretPart::Key(key) => key,
+        };
+        let (_, value) = data.data.get(key)?;
+        let text = value.expose();
+        // What is PEM already counts as it is.
+        if text.starts_with("-----BEGIN") { Some(text.as_bytes().into()) } else { secret::decode(text) }
+    }
+}
+
 /// Compiles, and remembers.
 #[derive(Default)]
 pub struct Compiler {
     documents: DocumentCache,
-    ambassador: ambassador::fetch::Memory,
+    ambassador: ambassador::Memory,
     /// Envoy resources as JSON, for back ends.
     pub emitted: Emitted,
 }

@@ -3,6 +3,7 @@
 //! `CHANCERY_CORPUS` names a folder of cases (`*/input.yaml`, `options.json`, `want/resources.json`). Without it, nothing is compared.
 
 use chancery_core::config::Ledger;
+use chancery_core::diagnostic::{Diagnostic, Severity};
 use chancery_core::dialect::ambassador::{MissingSecrets, Options, fetch};
 use chancery_core::resource::{DocumentCache, Input, Inputs, read};
 use chancery_core::text::{Limits, Node, parse};
@@ -41,6 +42,20 @@ fn agree(got: &[Row], want: &[Row]) -> bool {
     rkeys == want.iter().map(|row| row.3.as_str()).collect::<Vec<_>>() && want.iter().all(|row| got.contains(row))
 }
 
+/// Errors on resources that the reference does not complain of.
+fn false_alarms(findings: &[Diagnostic], errors: &Node) -> Vec<String> {
+    let flagged = errors.get("flagged").and_then(Node::as_array).into_iter().flatten();
+    let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_string();
+    let flagged: Vec<_> = flagged.map(|row| (text(row, "name"), text(row, "namespace"))).collect();
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let alarm = |finding: &Diagnostic| {
+        let key = finding.resource.as_ref()?;
+        let known = flagged.contains(&(key.name.to_string(), key.namespace.clone().unwrap_or_default().to_string()));
+        (!known).then(|| format!("{} {}", finding.code.name, finding.message))
+    };
+    errors.filter_map(alarm).collect()
+}
+
 type Row = (String, String, String, String);
 
 fn wanted(node: &Node) -> Vec<Row> {
@@ -58,7 +73,7 @@ fn resources_are_those_of_the_reference() {
     let mut cases: Vec<_> = fs::read_dir(&corpus).expect("a folder").flatten().map(|entry| entry.path()).collect();
     cases.sort();
     let (mut total, mut equal) = (0, 0);
-    let mut different = Vec::new();
+    let (mut different, mut alarms) = (Vec::new(), Vec::new());
     for case in cases.iter().filter(|case| case.join("want/resources.json").is_file()) {
         total += 1;
         let text = fs::read_to_string(case.join("input.yaml")).expect("input.yaml");
@@ -70,6 +85,7 @@ fn resources_are_those_of_the_reference() {
         let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let undecided: Vec<_> = ledger.undecided().filter_map(|id| objects.get(id)).map(|object| object.key.to_string()).collect();
         assert!(undecided.is_empty(), "{name}: undecided {undecided:?}");
+        alarms.extend(false_alarms(&findings, &json(&case.join("want/errors.json"))).into_iter().map(|alarm| format!("{name}: {alarm}")));
         let want = wanted(&json(&case.join("want/resources.json")));
         let got: Vec<Row> = config
             .resources()
@@ -85,6 +101,10 @@ fn resources_are_those_of_the_reference() {
     }
     eprintln!("{equal} of {total} cases have the reference's resources");
     for line in &different {
+        eprintln!("{line}");
+    }
+    eprintln!("{} errors on resources that the reference does not complain of", alarms.len());
+    for line in &alarms {
         eprintln!("{line}");
     }
     assert!(different.len() <= allowed(), "{} cases differ", different.len());

@@ -6,7 +6,6 @@
 
 use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::NodeId;
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -265,9 +264,12 @@ pub struct Fragment {
     origins: Vec<Origin>,
     /// In the order of recording.
     entries: Vec<Entry>,
-    /// Indexes of entries, sorted by pointer.
+    /// Indexes of entries, sorted by pointer; none in a fragment of few entries.
     sorted: Vec<u32>,
 }
+
+/// Up to so many entries are looked through one by one.
+const FEW: usize = 48;
 
 #[derive(Clone, Debug, PartialEq)]
 struct Entry {
@@ -288,7 +290,11 @@ impl Fragment {
 
     /// Sorts, and makes one entry of several for one pointer.
     fn seal(&mut self) {
-        let mut sorted: Vec<u32> = (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)).collect();
+        let is_few = self.entries.len() <= FEW;
+        if is_few && !(1..self.len()).any(|index| self.find(self.pointer(index)) != Some(index)) {
+            return;
+        }
+        let mut sorted: Vec<u32> = (0..self.len()).collect();
         sorted.sort_by(|a, b| self.pointer(*a).cmp(self.pointer(*b)).then(a.cmp(b)));
         if sorted.windows(2).any(|pair| self.pointer(pair[0]) == self.pointer(pair[1])) {
             let mut merged = Fragment::default();
@@ -305,9 +311,22 @@ impl Fragment {
             }
             merged.seal();
             *self = merged;
-        } else {
+        } else if !is_few {
             self.sorted = sorted;
         }
+    }
+
+    fn len(&self) -> u32 {
+        u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The first entry of this pointer.
+    fn find(&self, pointer: &str) -> Option<u32> {
+        if self.sorted.is_empty() {
+            return (0..self.len()).find(|index| self.pointer(*index) == pointer);
+        }
+        let at = self.sorted.binary_search_by(|index| self.pointer(*index).cmp(pointer)).ok()?;
+        self.sorted.get(at).copied()
     }
 
     fn pointer(&self, index: u32) -> &str {
@@ -321,13 +340,12 @@ impl Fragment {
     /// The origins of exactly this pointer.
     #[must_use]
     pub fn get(&self, pointer: &str) -> Option<&[Origin]> {
-        let at = self.sorted.binary_search_by(|index| self.pointer(*index).cmp(pointer)).ok()?;
-        Some(self.origins_of(*self.sorted.get(at)?))
+        self.find(pointer).map(|index| self.origins_of(index))
     }
 
     /// All that was recorded, in its order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[Origin])> {
-        (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)).map(|index| (self.pointer(index), self.origins_of(index)))
+        (0..self.len()).map(|index| (self.pointer(index), self.origins_of(index)))
     }
 
     /// Whether any origin is of this object.
@@ -354,38 +372,59 @@ pub struct Made<'a> {
 /// Where in a document each origin went.
 #[derive(Clone, Debug, Default)]
 pub struct OutputMap {
-    /// In the order of the document; the first is the frame, whose pointers start at the root.
-    parts: Vec<Part>,
-    /// Indexes of parts, sorted by prefix.
-    sorted: Vec<u32>,
+    /// What is not shared; its pointers start at the root.
+    frame: Fragment,
+    /// In the order of the document.
+    lists: Vec<List>,
+    /// Indexes of lists, sorted by pointer and first element.
+    sorted: Vec<usize>,
 }
 
-/// A piece of the output at its place. Pieces that stand in several places are shared.
+/// Consecutive elements of a list, which may stand in several places.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
-    pub(crate) prefix: Box<str>,
-    pub(crate) fragment: Arc<Fragment>,
+pub(crate) struct List {
+    /// Pointer of the list.
+    pub(crate) pointer: String,
+    /// Index of the first.
+    pub(crate) first: usize,
+    pub(crate) elements: Arc<Vec<Arc<Fragment>>>,
+}
+
+impl List {
+    fn get(&self, index: usize) -> Option<&Fragment> {
+        self.elements.get(index.checked_sub(self.first)?).map(|fragment| &**fragment)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &Fragment)> {
+        (self.first..).zip(self.elements.iter().map(|fragment| &**fragment))
+    }
 }
 
 impl OutputMap {
-    pub(crate) fn new(frame: Fragment, parts: Vec<Part>) -> Self {
-        let mut all = alloc::vec![Part { prefix: "".into(), fragment: Arc::new(frame) }];
-        all.extend(parts);
-        let mut sorted: Vec<u32> = (0..u32::try_from(all.len()).unwrap_or(u32::MAX)).collect();
-        sorted.sort_by(|a, b| all[*a as usize].prefix.cmp(&all[*b as usize].prefix));
-        Self { parts: all, sorted }
+    pub(crate) fn new(frame: Fragment, lists: Vec<List>) -> Self {
+        let mut sorted: Vec<usize> = (0..lists.len()).collect();
+        sorted.sort_by(|a, b| (&lists[*a].pointer, lists[*a].first).cmp(&(&lists[*b].pointer, lists[*b].first)));
+        Self { frame, lists, sorted }
     }
 
-    fn part(&self, prefix: &str) -> Option<&Part> {
-        // The frame also has the empty prefix, and is the only one.
-        let at = self.sorted.binary_search_by(|index| (*self.parts[*index as usize].prefix).cmp(prefix)).ok()?;
-        self.parts.get(*self.sorted.get(at)? as usize)
+    fn element(&self, list: &str, index: usize) -> Option<&Fragment> {
+        let after = self.sorted.partition_point(|at| {
+            let of = &self.lists[*at];
+            (of.pointer.as_str(), of.first) <= (list, index)
+        });
+        let of = self.lists.get(*self.sorted.get(after.checked_sub(1)?)?)?;
+        if of.pointer == list { of.get(index) } else { None }
     }
 
     /// The origins of exactly this pointer.
     #[must_use]
     pub fn get(&self, pointer: &str) -> Option<&[Origin]> {
-        and_ancestors(pointer).find_map(|prefix| self.part(prefix)?.fragment.get(within(pointer, prefix)?))
+        and_ancestors(pointer)
+            .find_map(|element| {
+                let (list, index) = element.rsplit_once('/')?;
+                self.element(list, index.parse().ok()?)?.get(within(pointer, element)?)
+            })
+            .or_else(|| self.frame.get(pointer))
     }
 
     /// What made this place: its own origins, else those of the nearest place that it lies in and that has some.
@@ -399,14 +438,21 @@ impl OutputMap {
         and_ancestors(pointer).filter_map(|pointer| self.get(pointer).map(|origins| Made { pointer: pointer.into(), origins }))
     }
 
-    /// All places made from nodes of this object for which `node` holds, in the order of the document.
+    /// All pieces, each with the pointer of where it stands: first the frame, then elements in the order of the document.
+    fn pieces<'a>(&'a self) -> impl Iterator<Item = (Place<'a>, &'a Fragment)> {
+        let elements = self.lists.iter().flat_map(|list| list.iter().map(|(index, of)| (Place::Element(&list.pointer, index), of)));
+        core::iter::once((Place::Root, &self.frame)).chain(elements)
+    }
+
+    /// All places made from nodes of this object for which `node` holds: first those outside of shared elements, each part in
+    /// the order of the document.
     #[must_use]
     pub fn made_by(&self, object: ObjectId, node: impl Fn(NodeId) -> bool) -> Vec<String> {
         let mut out = Vec::new();
-        for part in self.parts.iter().filter(|part| part.fragment.names(object)) {
-            for (pointer, origins) in part.fragment.iter() {
+        for (place, fragment) in self.pieces().filter(|(_, fragment)| fragment.names(object)) {
+            for (pointer, origins) in fragment.iter() {
                 if origins.iter().any(|origin| origin.object() == object && node(origin.node())) {
-                    out.push(join(&part.prefix, pointer));
+                    out.push(place.pointer(pointer));
                 }
             }
         }
@@ -416,37 +462,48 @@ impl OutputMap {
     /// All places within this one that have origins, it included.
     #[must_use]
     pub fn descendants(&self, pointer: &str) -> Vec<Made<'_>> {
-        let mut out = Vec::new();
-        for part in &self.parts {
-            let (around, inside) = (within(pointer, &part.prefix), within(&part.prefix, pointer));
-            for (relative, origins) in part.fragment.iter().filter(|_| around.is_some() || inside.is_some()) {
-                if inside.is_some() || around.is_some_and(|rest| within(relative, rest).is_some()) {
-                    out.push(Made { pointer: join(&part.prefix, relative), origins });
-                }
-            }
-        }
-        out
+        let near = |place: &Place<'_>| match place {
+            Place::Root => true,
+            Place::Element(list, _) => within(list, pointer).is_some() || within(pointer, list).is_some(),
+        };
+        self.pieces()
+            .filter(|(place, _)| near(place))
+            .flat_map(|(place, fragment)| fragment.iter().map(move |(relative, origins)| Made { pointer: place.pointer(relative), origins }))
+            .filter(|made| within(&made.pointer, pointer).is_some())
+            .collect()
     }
 
     /// All places that have origins.
     pub fn iter(&self) -> impl Iterator<Item = Made<'_>> {
-        self.parts.iter().flat_map(|part| {
-            part.fragment.iter().map(|(pointer, origins)| Made { pointer: join(&part.prefix, pointer), origins })
+        self.pieces().flat_map(|(place, fragment)| {
+            fragment.iter().map(move |(pointer, origins)| Made { pointer: place.pointer(pointer), origins })
         })
     }
 
     /// Whether nothing was recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.parts.iter().all(|part| part.fragment.entries.is_empty())
+        self.pieces().all(|(_, fragment)| fragment.entries.is_empty())
     }
 }
 
-fn join(prefix: &str, pointer: &str) -> String {
-    let mut out = String::with_capacity(prefix.len() + pointer.len());
-    out.push_str(prefix);
-    out.push_str(pointer);
-    out
+/// Where a piece stands.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Root,
+    Element(&'a str, usize),
+}
+
+impl Place<'_> {
+    fn pointer(self, relative: &str) -> String {
+        let mut out = String::new();
+        if let Place::Element(list, index) = self {
+            out.push_str(list);
+            push_index(&mut out, index);
+        }
+        out.push_str(relative);
+        out
+    }
 }
 
 #[cfg(test)]
@@ -474,9 +531,8 @@ mod tests {
             t.field("prefix", &Sourced::new("/", origin(3, 4)));
         });
         let route = Arc::new(route.finish());
-        let parts = ["/listeners/0/routes/9", "/listeners/0/routes/10"]
-            .map(|prefix| Part { prefix: prefix.into(), fragment: route.clone() });
-        OutputMap::new(frame.finish(), parts.into())
+        let routes = List { pointer: "/listeners/0/routes".into(), first: 9, elements: Arc::new(vec![route.clone(), route]) };
+        OutputMap::new(frame.finish(), vec![routes])
     }
 
     #[test]

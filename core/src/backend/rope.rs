@@ -2,10 +2,11 @@
 //!
 //! Here: the pieces, their order, their total length. Not here: what the text means; a rope never looks into a piece.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, iter};
 
 /// A text made of pieces. Pieces made once and used in many places, or in many versions of the text, are not copied.
 #[derive(Clone, Default)]
@@ -21,6 +22,7 @@ enum Chunk {
     /// The glue from the end of the last such chunk to here.
     Glue { end: usize },
     Shared(Arc<str>),
+    Rope(Arc<Rope>),
 }
 
 impl Rope {
@@ -46,6 +48,12 @@ impl Rope {
     pub fn push_shared(&mut self, text: Arc<str>) {
         self.len += text.len();
         self.chunks.push(Chunk::Shared(text));
+    }
+
+    /// Appends a shared rope.
+    pub fn push_rope(&mut self, rope: Arc<Rope>) {
+        self.len += rope.len();
+        self.chunks.push(Chunk::Rope(rope));
     }
 
     fn glue_changed(&mut self, before: usize) {
@@ -75,17 +83,16 @@ impl Rope {
     /// The pieces in order; none is empty.
     pub fn pieces(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
-        self.chunks
-            .iter()
-            .map(move |chunk| match chunk {
-                Chunk::Glue { end } => {
-                    let piece = self.glue.get(start..*end).unwrap_or_default();
-                    start = *end;
-                    piece
-                }
-                Chunk::Shared(text) => text,
-            })
-            .filter(|piece| !piece.is_empty())
+        let pieces = self.chunks.iter().flat_map(move |chunk| match chunk {
+            Chunk::Glue { end } => {
+                let piece = self.glue.get(start..*end).unwrap_or_default();
+                start = *end;
+                Pieces::One(iter::once(piece))
+            }
+            Chunk::Shared(text) => Pieces::One(iter::once(text)),
+            Chunk::Rope(rope) => Pieces::Many(Box::new(rope.pieces())),
+        });
+        pieces.filter(|piece| !piece.is_empty())
     }
 
     /// The whole text in one string.
@@ -94,6 +101,23 @@ impl Rope {
         let mut out = String::with_capacity(self.len);
         self.pieces().for_each(|piece| out.push_str(piece));
         out
+    }
+}
+
+/// The pieces of a chunk.
+enum Pieces<'a> {
+    One(iter::Once<&'a str>),
+    Many(Box<dyn Iterator<Item = &'a str> + 'a>),
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        match self {
+            Pieces::One(piece) => piece.next(),
+            Pieces::Many(pieces) => pieces.next(),
+        }
     }
 }
 
@@ -161,6 +185,13 @@ mod tests {
         other.push_str("abshareds");
         other.push_str("haredc");
         assert_eq!(rope, other);
+        let mut outer = Rope::new();
+        outer.push_str("<");
+        outer.push_rope(Arc::new(other.clone()));
+        outer.push_str(">");
+        outer.push_rope(Arc::new(Rope::new()));
+        assert_eq!(outer.text(), "<absharedsharedc>");
+        assert_eq!(outer.len(), outer.text().len());
         other.push_str("d");
         assert_ne!(rope, other);
         assert_eq!(Rope::new(), Rope::new());

@@ -11,7 +11,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use core::hash::BuildHasher;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 
 /// Under which key a kind is filed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,8 @@ pub struct Config {
     /// What was loaded, in order; then what modules were made into.
     resources: Vec<Arc<Resource>>,
     loaded: usize,
-    by_rkey: HashMap<Str, usize>,
+    /// Places in `resources` by rkey, equal ones in order; empty where the resources themselves have that order.
+    by_rkey: Vec<usize>,
     stores: Vec<(Str, Filed)>,
     /// The first Helm chart that a Service names.
     pub helm_chart: Option<Str>,
@@ -72,7 +75,25 @@ pub struct Config {
 #[derive(Clone, Debug, Default)]
 struct Filed {
     entries: Vec<(Str, usize)>,
-    index: HashMap<Str, usize>,
+    /// Places in `entries` by name.
+    index: HashTable<usize>,
+}
+
+impl Filed {
+    fn find(&self, name: &str) -> Option<usize> {
+        self.index.find(hash(name), |place| self.entries.get(*place).is_some_and(|(known, _)| known == name)).copied()
+    }
+
+    fn insert(&mut self, name: Str, at: usize) {
+        let entries = &self.entries;
+        let rehash = |place: &usize| entries.get(*place).map_or(0, |(name, _)| hash(name));
+        self.index.insert_unique(hash(&name), entries.len(), rehash);
+        self.entries.push((name, at));
+    }
+}
+
+fn hash(name: &str) -> u64 {
+    FixedState::default().hash_one(name)
 }
 
 /// What is known of something that is referred to.
@@ -104,9 +125,15 @@ impl<'a> Bucket<'a> {
 
     /// The resource of this name.
     pub fn get(&self, name: &str) -> Option<&'a Resource> {
-        let place = *self.filed.index.get(name)?;
+        let place = self.filed.find(name)?;
         let (_, at) = self.filed.entries.get(place)?;
         self.config.resources.get(*at).map(|resource| &**resource)
+    }
+
+    /// The same, as they are shared between compiles, in order.
+    pub fn shared(&self) -> impl Iterator<Item = &'a Arc<Resource>> + use<'a> {
+        let config = self.config;
+        self.filed.entries.iter().filter_map(move |(_, at)| config.resources.get(*at))
     }
 
     /// How many there are.
@@ -125,13 +152,13 @@ impl Config {
     pub fn load_all(resources: impl IntoIterator<Item = Arc<Resource>>, rules: &Rules<'_>, sink: &mut Vec<Diagnostic>) -> Self {
         let resources = resources.into_iter();
         let mut config = Self { resources: Vec::with_capacity(resources.size_hint().0), ..Self::default() };
-        config.by_rkey.reserve(resources.size_hint().0);
         let mut modules = Vec::new();
         let mut duplicates = Vec::new();
         for resource in resources.filter(|resource| (rules.accepts)(resource)) {
             config.process(resource, rules, &mut modules, &mut duplicates, sink);
         }
         config.loaded = config.resources.len();
+        config.index_rkeys();
         // Modules keep their place among those that are filed, but what they were made into is no input.
         for (source, place, name) in modules {
             let Some(lifted) = config.resources.get(source).map(|module| Arc::new(lift(module, name))) else { continue };
@@ -159,7 +186,6 @@ impl Config {
             Arc::make_mut(&mut resource).namespace = Str::new(rules.namespace);
         }
         let at = self.resources.len();
-        self.by_rkey.insert(resource.rkey.clone(), at);
         let valid = validate(&mut resource, rules, sink);
         let store = (rules.store)(&resource.kind);
         self.resources.push(resource);
@@ -192,7 +218,7 @@ impl Config {
         let filed = &mut self.stores[store].1;
         let resource = &self.resources[at];
         let mut name = if by_rkey { resource.rkey.clone() } else { resource.name.clone() };
-        let taken = filed.index.get(&name).and_then(|place| Some(filed.entries.get(*place)?.1));
+        let taken = filed.find(&name).and_then(|place| Some(filed.entries.get(place)?.1));
         if let Some(earlier) = taken {
             let same_namespace = self.resources[earlier].namespace == resource.namespace;
             if same_namespace || by_rkey {
@@ -201,15 +227,13 @@ impl Config {
                 name = Str::from(format!("{}.{}", resource.name, resource.namespace));
             }
         }
-        match filed.index.get(&name) {
+        match filed.find(&name) {
             Some(place) => {
-                let place = *place;
                 filed.entries[place].1 = at;
                 (place, name)
             }
             None => {
-                filed.index.insert(name.clone(), filed.entries.len());
-                filed.entries.push((name.clone(), at));
+                filed.insert(name.clone(), at);
                 (filed.entries.len() - 1, name)
             }
         }
@@ -245,7 +269,32 @@ impl Config {
 
     /// The resource with this identifier; the last one, where several have it.
     pub fn resource(&self, rkey: &str) -> Option<&Resource> {
-        self.by_rkey.get(rkey).and_then(|at| self.resources.get(*at)).map(|resource| &**resource)
+        self.place(rkey).and_then(|at| self.resources.get(at)).map(|resource| &**resource)
+    }
+
+    fn index_rkeys(&mut self) {
+        let resources = &self.resources;
+        if !resources.is_sorted_by(|a, b| a.rkey <= b.rkey) {
+            let mut order: Vec<usize> = (0..resources.len()).collect();
+            order.sort_by(|a, b| resources[*a].rkey.cmp(&resources[*b].rkey));
+            self.by_rkey = order;
+        }
+    }
+
+    /// Where the last resource with this identifier stands.
+    fn place(&self, rkey: &str) -> Option<usize> {
+        let at = |index: usize| self.by_rkey.get(index).copied().unwrap_or(index);
+        let (mut low, mut high) = (0, self.loaded);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.resources.get(at(middle))?.rkey.as_str() <= rkey {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let found = at(low.checked_sub(1)?);
+        (self.resources.get(found)?.rkey == rkey).then_some(found)
     }
 
     /// The resources that are filed under a key, such as `mappings`.
@@ -288,8 +337,7 @@ impl Config {
 
     /// Says that one resource uses another, by the field at `at`.
     pub fn link(&mut self, from: &str, to: &str, at: Option<Origin>) {
-        let (Some(from), Some(to)) = (self.by_rkey.get(from).copied(), self.by_rkey.get(to).copied()) else { return };
-        let [Some(from), Some(to)] = [from, to].map(|at| Some(at).filter(|at| *at < self.resources.len())) else { return };
+        let (Some(from), Some(to)) = (self.place(from), self.place(to)) else { return };
         if let Ok([from, to]) = self.resources.get_disjoint_mut([from, to]) {
             Arc::make_mut(from).references(Arc::make_mut(to), at);
         }
@@ -297,7 +345,7 @@ impl Config {
 
     /// Posts an error on a resource; it reaches everything that uses it.
     pub fn post_error(&mut self, rkey: &str, error: Diagnostic, sink: &mut Vec<Diagnostic>) {
-        if let Some(resource) = self.by_rkey.get(rkey).and_then(|at| self.resources.get_mut(*at)) {
+        if let Some(resource) = self.place(rkey).and_then(|at| self.resources.get_mut(at)) {
             Arc::make_mut(resource).post_error(error.clone());
         }
         sink.push(error);

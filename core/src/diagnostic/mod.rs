@@ -87,6 +87,20 @@ impl Diagnostic {
         Self { code, severity: code.severity, message: message.into(), place, resource: None, related: Vec::new(), help: None, fix: None }
     }
 
+    /// A number that is the same for findings that say the same of the same place.
+    pub fn fingerprint(&self) -> u64 {
+        use core::hash::{BuildHasher, Hash, Hasher};
+        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+        (self.code.name, &self.message, self.severity).hash(&mut hasher);
+        match &self.place {
+            Place::Node { object, node, part } => (object, node, *part == Part::Key).hash(&mut hasher),
+            Place::Text(source, range) => (source, range).hash(&mut hasher),
+            Place::Whole => {}
+        }
+        self.resource.hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// Names the resource that it is about.
     #[must_use]
     pub fn about(mut self, resource: ResourceKey) -> Self {

@@ -99,7 +99,7 @@ fn snake_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     let mut before = None;
     for c in name.chars() {
-        if c.is_ascii_uppercase() && before.is_some_and(|before: char| before.is_ascii_lowercase()) {
+        if c.is_ascii_uppercase() && before.is_some_and(|before: char| before.is_ascii_lowercase() || before.is_ascii_digit()) {
             out.push('_');
         }
         out.push(c.to_ascii_lowercase());

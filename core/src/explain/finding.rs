@@ -52,8 +52,10 @@ pub struct Finding {
     pub span: Option<Span>,
     /// The field, as `spec.cors.origins[2]`.
     pub path: Option<String>,
-    /// The resource that it is about.
+    /// The resource that it is about: often the object where it stands, sometimes what the controller made of it.
     pub resource: Option<ResourceRef>,
+    /// The object where it stands.
+    pub object: Option<ResourceRef>,
     /// Other places that explain it.
     pub related: Vec<RelatedView>,
     /// What would help.
@@ -120,6 +122,7 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
         span: positions.place(&of.place),
         path,
         resource: resource.map(ResourceRef::from),
+        object: object.map(|(object, _)| ResourceRef::from(&object.key)).filter(|object| !object.kind.is_empty()),
         related: of.related.iter().map(|related| RelatedView { message: related.message.clone(), span: positions.place(&related.place) }).collect(),
         help: of.help.clone(),
         fix,
@@ -140,4 +143,18 @@ fn exact(place: &Place, compilation: &Compilation, positions: &Positions<'_>) ->
             positions.span(object.source.source, range)
         }
     }
+}
+
+/// Bytes of an input that are not UTF-8: their place in the text, and in the bytes.
+pub fn not_utf8(source: crate::resource::SourceId, wrong: &[(u32, usize)]) -> Option<Diagnostic> {
+    let (first, offset) = wrong.first()?;
+    let others = match wrong.len() {
+        1 => String::new(),
+        2 => ", and there is another place like it".into(),
+        count => alloc::format!(", and there are {} more places like it", count - 1),
+    };
+    let message = alloc::format!("the text is not UTF-8: at byte {offset} stands something else{others}");
+    let len = char::REPLACEMENT_CHARACTER.len_utf8() as u32;
+    let place = Place::Text(source, crate::text::TextRange::new(*first, first + len));
+    Some(Diagnostic::new(&crate::diagnostic::codes::SYNTAX, message, place).help("save the file as UTF-8; each such byte was read as `\u{fffd}`"))
 }

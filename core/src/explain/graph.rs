@@ -105,7 +105,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
     let order: HashMap<&str, usize> = builder.graph.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
     let place = |id: &str| order.get(id).copied().unwrap_or(usize::MAX);
     let mut edges = core::mem::take(&mut builder.graph.edges);
-    edges.sort_by(|a, b| (place(&a.from), a.relation, place(&a.to)).cmp(&(place(&b.from), b.relation, place(&b.to))));
+    edges.sort_by_key(|edge| (place(&edge.from), edge.relation, place(&edge.to)));
     edges.retain(|edge| place(&edge.to) != usize::MAX);
     drop(order);
     builder.graph.edges = edges;

@@ -11,6 +11,7 @@ use crate::compile::Compilation;
 use crate::config::{State, Why};
 use crate::diagnostic::{Place, Severity, codes};
 use crate::resource::{Object, ObjectId};
+use crate::ir::{NetworkFilter, RouteMatch};
 use crate::text::{Node, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -58,7 +59,6 @@ struct Facts {
     /// By the object whose place was taken.
     shadowed: HashMap<ObjectId, ObjectId>,
     errors: HashMap<ObjectId, String>,
-    warnings: HashMap<ObjectId, String>,
     /// Who looks an object up.
     used_by: HashMap<ObjectId, BTreeSet<ObjectId>>,
     holds: HashMap<ObjectId, usize>,
@@ -81,7 +81,6 @@ impl Facts {
             made: read_ir(compilation),
             shadowed: HashMap::new(),
             errors: HashMap::new(),
-            warnings: HashMap::new(),
             used_by: HashMap::new(),
             holds: HashMap::new(),
         };
@@ -107,9 +106,8 @@ impl Facts {
                 if let Some(other) = finding.related.iter().find_map(|related| object_of(&related.place)) {
                     facts.shadowed.entry(object).or_insert(other);
                 }
-            } else {
-                let notes = if finding.severity == Severity::Error { &mut facts.errors } else { &mut facts.warnings };
-                notes.entry(object).or_insert_with(|| finding.message.clone());
+            } else if finding.severity == Severity::Error || *finding.code == codes::SECRET_NOT_FOUND {
+                facts.errors.entry(object).or_insert_with(|| finding.message.clone());
             }
         }
         for reference in references(compilation) {
@@ -128,8 +126,8 @@ fn thing_of(pointer: &str) -> Option<&str> {
     let mut list = "";
     for step in pointer.split('/') {
         let end = (at + step.len()).min(pointer.len());
-        let top = matches!(at, 1 | 10..=20);
-        let is_thing = matches!(list, "listeners" | "virtual_hosts" | "routes" | "filters" | "chains") || (list == "clusters" && (top || pointer.starts_with("/bootstrap/clusters/")));
+        let is_top = matches!(pointer.get(..at), Some("/clusters/" | "/bootstrap/clusters/"));
+        let is_thing = matches!(list, "listeners" | "virtual_hosts" | "routes" | "filters" | "chains") || is_top;
         if is_thing && step.bytes().all(|b| b.is_ascii_digit()) && !step.is_empty() {
             found = Some(end);
         }
@@ -157,19 +155,41 @@ fn read_ir(compilation: &Compilation) -> HashMap<ObjectId, Made> {
         };
         let Some(name) = name else { continue };
         let whole = thing == Some(place.pointer.as_str());
-        let is_route = whole && name.starts_with("route ");
         for origin in place.origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN) {
             let entry = made.entry(origin.object()).or_default();
             let list = if whole { &mut entry.things } else { &mut entry.settings };
             if list.last() != Some(&name) && !list.contains(&name) {
                 list.push(name.clone());
             }
-            if is_route {
-                entry.with.extend(place.origins.iter().map(|other| other.object()).filter(|other| *other != origin.object()));
+        }
+    }
+    merge(compilation, &mut made);
+    made
+}
+
+/// Routes for the same requests, of which each takes its share, belong together.
+fn merge(compilation: &Compilation, made: &mut HashMap<ObjectId, Made>) {
+    let managers = compilation.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let hosts = managers.filter_map(|filter| match filter {
+        NetworkFilter::Http(manager) => Some(&manager.routes.virtual_hosts),
+        NetworkFilter::Tcp(_) => None,
+    });
+    for host in hosts.flatten() {
+        for group in host.routes.chunk_by(|a, b| same_requests(&a.matcher, &b.matcher)) {
+            let members: BTreeSet<ObjectId> = group.iter().flat_map(|route| &route.origins).map(|origin| origin.object()).collect();
+            for member in members.iter().filter(|_| members.len() > 1) {
+                let Some(entry) = made.get_mut(member) else { continue };
+                entry.with.extend(members.iter().filter(|other| *other != member));
             }
         }
     }
-    made
+}
+
+/// Whether two routes take the same requests, but for the share.
+fn same_requests(a: &RouteMatch, b: &RouteMatch) -> bool {
+    // Routes that Emissary makes for secure and insecure requests differ in this one header, and stand by turns.
+    let headers = |of: &RouteMatch| of.headers.iter().filter(|header| header.name != "x-forwarded-proto").cloned().collect::<Vec<_>>();
+    a.path == b.path && a.query == b.query && a.grpc == b.grpc && headers(a) == headers(b)
 }
 
 fn name_of(root: &Node, pointer: &str) -> Option<Str> {
@@ -181,9 +201,10 @@ fn name_of(root: &Node, pointer: &str) -> Option<Str> {
         "clusters" => format!("cluster {}", item_name(node)?).into(),
         "virtual_hosts" => format!("virtual host {}", item_name(node)?).into(),
         "routes" => format!("route {}", path_of(node).unwrap_or("without a path")).into(),
-        "chains" => "filter chain".into(),
+        "chains" => format!("filter chain {}", item_name(node).unwrap_or_default()).trim_end().into(),
         "filters" => match item_name(node) {
             Some(name) => format!("HTTP filter {name}").into(),
+            None if node.get("http").is_some() => "HTTP connection manager".into(),
             None => "TCP proxy".into(),
         },
         _ => {
@@ -213,8 +234,12 @@ fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, fa
         decided => decided.clone(),
     };
     row.state = state.name();
+    let unreached = |into: &[Str]| object.key.kind == "Mapping" && !into.iter().any(|thing| thing.contains("route "));
     match state {
-        State::Emitted(into) => row.into = into,
+        State::Emitted(into) => {
+            row.detail = unreached(&into).then_some(Str::new_static("no route leads there, as no Host takes it"));
+            row.into = into;
+        }
         State::Merged(with) => {
             row.with = with.into_iter().filter_map(name).collect();
             row.into = facts.made.get(&object.id).map(|made| made.things.clone()).unwrap_or_default();
@@ -256,14 +281,13 @@ fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
         let what = if *count == 1 { "one object in its annotation".to_string() } else { format!("{count} objects in its annotations") };
         return State::Emitted(Vec::from([what.into()]));
     }
-    let detail = match (&*object.key.kind, facts.warnings.get(&object.id)) {
-        (_, Some(warning)) => warning.as_str().into(),
-        ("Mapping", None) => Str::new_static("no Host takes it, so no listener serves it"),
-        ("TCPMapping", None) => Str::new_static("no listener serves it"),
-        ("Host", None) => Str::new_static("no Listener takes it"),
-        ("Listener", None) => Str::new_static("it has nothing to serve"),
-        ("Ingress", None) => Str::new_static("nothing was made of it"),
-        _ => Str::new_static("nothing in use refers to it"),
+    let detail = match &*object.key.kind {
+        "Mapping" => "no Host takes it, so no listener serves it",
+        "TCPMapping" => "no listener serves it",
+        "Host" => "no Listener takes it",
+        "Listener" => "it has nothing to serve",
+        "Ingress" => "nothing was made of it",
+        _ => "nothing in use refers to it",
     };
-    State::Ignored(Why::NeverReferenced, detail)
+    State::Ignored(Why::NeverReferenced, Str::new_static(detail))
 }

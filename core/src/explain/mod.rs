@@ -14,17 +14,19 @@ mod pointer;
 mod words;
 mod origin;
 mod trace;
+mod refused;
 mod ledger;
 mod relation;
 mod graph;
 
 pub use dump::{dump, dump_with_origins};
-pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings};
+pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
 pub use graph::{Edge, Graph, GraphNode, NodeKind, Relation, graph};
 pub use ledger::{LedgerRow, ledger};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, resolve};
+pub use refused::refused_by_envoy;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
 pub use view::{View, Viewed};
 

@@ -5,6 +5,7 @@
 use super::{Positions, ResourceRef, Span, words};
 use crate::compile::Compilation;
 use crate::resource::{Origin, Rule};
+use crate::text::{Node, to_json};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -40,12 +41,16 @@ impl OriginView {
     }
 
     /// The origins of a place, with what is known of the defaults there.
-    pub(super) fn at(pointer: &str, origins: &[Origin], compilation: &Compilation, positions: &Positions<'_>) -> Vec<Self> {
+    pub(super) fn at(pointer: &str, value: Option<&Node>, origins: &[Origin], compilation: &Compilation, positions: &Positions<'_>) -> Vec<Self> {
+        let known = || {
+            let small = value.filter(|value| value.as_array().is_none() && value.as_object().is_none_or(|object| object.len() == 1))?;
+            words::known_default(pointer, &to_json(small, false), compilation.dialect)
+        };
         let view = |origin: &Origin| {
             let mut view = Self::of(*origin, compilation, positions);
             if view.rule == Rule::Default
                 && view.resource.is_none()
-                && let Some(known) = words::known_default(pointer, compilation.dialect)
+                && let Some(known) = known()
             {
                 view.why = known;
             }

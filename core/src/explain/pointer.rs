@@ -52,7 +52,13 @@ pub fn resolve(root: &Node, asked: &str) -> Vec<String> {
         return Vec::from([found]);
     }
     let mut found = Vec::new();
+    let last = parts.last().map_or("", String::as_str);
     walk(root, &mut String::new(), &mut |pointer, node| {
+        // Most places are ruled out by their last step.
+        let step = pointer.rsplit('/').next().unwrap_or_default();
+        if step != last && !step.contains('~') && item_name(node) != Some(last) {
+            return;
+        }
         let steps: Vec<String> = steps(pointer).collect();
         if ends_with(&steps, &parts, root) && !node.is_null() {
             found.push(pointer.to_owned());

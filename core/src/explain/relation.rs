@@ -22,12 +22,15 @@ pub(super) struct Reference {
     pub to: Result<ObjectId, String>,
 }
 
+/// An object of a name, and its namespace.
+type Candidate = (Option<Str>, ObjectId);
+
 /// All references by field.
 pub(super) fn references(compilation: &Compilation) -> Vec<Reference> {
     let Dialect::Ambassador = compilation.dialect;
     let found = ambassador::relations::relations(&compilation.config);
     // By kind and name, then namespace: some references do not care for the namespace.
-    let mut by_name: HashMap<(Str, Str), Vec<(Option<Str>, ObjectId)>> = HashMap::new();
+    let mut by_name: HashMap<(Str, Str), Vec<Candidate>> = HashMap::new();
     for object in compilation.objects.iter().filter(|object| !object.broken) {
         let kind = if object.key.kind.ends_with("Resolver") { Str::new_static("Resolver") } else { object.key.kind.clone() };
         by_name.entry((kind, object.key.name.clone())).or_default().push((object.key.namespace.clone(), object.id));

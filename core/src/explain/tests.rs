@@ -1,1 +1,174 @@
-//! Empty for now.
+//! The views on a small gateway, and on texts that nobody should write.
+
+use super::*;
+use crate::compile::{Compilation, Compiler, Options};
+use crate::resource::{Input, Inputs, SourceId};
+use crate::text::{TextRange, to_json};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+const GATEWAY: &str = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: all}
+spec:
+  hostname: '*'
+  requestPolicy: {insecure: {action: Route}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: quote}
+spec:
+  hostname: '*'
+  prefix: /quote/
+  service: quote
+  timeout_ms: 4000
+";
+
+fn compile(text: &str) -> (Compiler, Compilation) {
+    let mut compiler = Compiler::new();
+    let inputs = Inputs { inputs: Vec::from([Input { name: "in.yaml".into(), text: text.into() }]) };
+    let compilation = compiler.compile(&inputs, &Options::default());
+    (compiler, compilation)
+}
+
+fn line(text: &str, what: &str) -> u32 {
+    1 + text.lines().position(|line| line.contains(what)).expect("the line") as u32
+}
+
+#[test]
+fn places_count_in_characters_and_in_utf16() {
+    let (_, compilation) = compile("a: 1\nb: '𝄞é' # x\n");
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let start = "a: 1\nb: '".len() as u32;
+    let span = positions.span(SourceId(0), TextRange::new(start, start + 6)).expect("a place");
+    assert_eq!((span.line, span.column, span.end_line, span.end_column), (2, 5, 2, 7));
+    assert_eq!((span.column_utf16, span.end_column_utf16), (4, 7));
+    assert_eq!((span.offset, span.end_offset), (start, start + 6));
+}
+
+#[test]
+fn inputs_are_found_by_name_or_by_its_end() {
+    let (_, mut compilation) = compile("");
+    compilation.inputs.inputs[0].name = "some/where/in.yaml".into();
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    assert_eq!(positions.source("some/where/in.yaml"), Some(SourceId(0)));
+    assert_eq!(positions.source("where/in.yaml"), Some(SourceId(0)));
+    assert_eq!(positions.source("n.yaml"), None);
+}
+
+#[test]
+fn values_lead_to_lines_in_every_view() {
+    let (mut compiler, compilation) = compile(GATEWAY);
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    for (view, asked) in [(View::Envoy, "route:/quote/ route/timeout"), (View::Xds, "route:/quote/ route/timeout"), (View::Ir, "route:/quote/ action/forward/timeout")] {
+        let viewed = Viewed::new(&compilation, view, &mut compiler.emitted);
+        let found = resolve(&viewed.root, asked);
+        assert!(!found.is_empty(), "{}", view.name());
+        for pointer in found {
+            let explanation = explain_pointer(&compilation, &positions, &viewed, &pointer);
+            assert_eq!(explanation.value.as_ref().map(|value| to_json(value, false)).as_deref(), Some("\"4s\""), "{pointer}");
+            assert_eq!(explanation.from.as_deref(), Some(pointer.as_str()));
+            let [origin] = &explanation.origins[..] else { panic!("one origin of {pointer}") };
+            assert_eq!(origin.why, "set by `spec.timeout_ms` of Mapping quote.default");
+            assert_eq!(origin.span.as_ref().map(|span| span.line), Some(line(GATEWAY, "timeout_ms")));
+        }
+    }
+}
+
+#[test]
+fn lines_lead_to_values_and_back() {
+    let (mut compiler, compilation) = compile(GATEWAY);
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    for view in View::ALL {
+        let viewed = Viewed::new(&compilation, view, &mut compiler.emitted);
+        for number in 1..=GATEWAY.lines().count() as u32 {
+            let report = explain_line(&compilation, &positions, &viewed, SourceId(0), number, None).expect("a line");
+            for made in &report.made {
+                assert!(made.value.is_some() && !made.origins.is_empty(), "{} of line {number}", made.pointer);
+                let back = explain_pointer(&compilation, &positions, &viewed, &made.pointer);
+                assert!(made.origins.iter().all(|origin| back.origins.contains(origin)), "{} of line {number}", made.pointer);
+            }
+        }
+        let report = explain_line(&compilation, &positions, &viewed, SourceId(0), line(GATEWAY, "timeout_ms"), None).expect("a line");
+        assert_eq!(report.fields, ["spec.timeout_ms"]);
+        assert!(!report.made.is_empty() && !report.whole, "{}", view.name());
+        assert!(explain_line(&compilation, &positions, &viewed, SourceId(0), 999, None).is_none());
+    }
+}
+
+#[test]
+fn forms_of_pointers() {
+    let (mut compiler, compilation) = compile(GATEWAY);
+    let viewed = Viewed::new(&compilation, View::Envoy, &mut compiler.emitted);
+    let whole = |asked: &str| resolve(&viewed.root, asked);
+    let [exact] = &whole("cluster:cluster_quote_default")[..] else { panic!("one cluster") };
+    let field = [format!("{exact}/connect_timeout")];
+    assert_eq!(whole(&field[0]), field);
+    assert_eq!(whole("/static_resources/clusters/cluster_quote_default/connect_timeout"), field);
+    assert_eq!(whole("static_resources.clusters[cluster_quote_default].connect_timeout"), field);
+    assert_eq!(whole("cluster_quote_default/connect_timeout"), field);
+    assert_eq!(whole("cluster:cluster_quote_default/connect_timeout"), field);
+    assert_eq!(whole(""), [""]);
+    assert_eq!(whole(&format!("{exact}/not/said")), [format!("{exact}/not/said")]);
+    assert!(whole("nothing of the kind").is_empty());
+    assert_eq!(describe(&viewed.root, &field[0]), ["cluster `cluster_quote_default`", "connect_timeout"]);
+}
+
+#[test]
+fn the_ledger_leaves_nothing_undecided() {
+    let state = |text: &str| -> Vec<String> {
+        let (_, compilation) = compile(text);
+        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+        ledger(&compilation, &positions).into_iter().map(|row| format!("{} {}", row.resource.name, row.state)).collect()
+    };
+    assert_eq!(state(GATEWAY), ["http emitted", "all emitted", "quote emitted"]);
+    let canary = GATEWAY.replace("  timeout_ms: 4000\n", "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: canary}\nspec: {hostname: '*', prefix: /quote/, service: new, weight: 10}\n");
+    assert_eq!(state(&canary)[2..], ["quote merged", "canary merged"]);
+    let twice = format!("{GATEWAY}---\n{}", GATEWAY.rsplit("---\n").next().unwrap_or_default());
+    assert_eq!(state(&twice)[2..], ["quote shadowed", "quote emitted"]);
+    let unused = "apiVersion: getambassador.io/v3alpha1\nkind: TLSContext\nmetadata: {name: a}\nspec: {hosts: [a]}\n---\na: [\n";
+    assert!(state(unused).iter().all(|state| state.ends_with("ignored") || state.ends_with("invalid")), "{:?}", state(unused));
+}
+
+#[test]
+fn the_graph_has_both_halves_and_the_holes() {
+    let (_, compilation) = compile(GATEWAY);
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let graph = graph(&compilation, &positions);
+    let edge = |from: &str, to: &str| graph.edges.iter().find(|edge| edge.from == from && edge.to == to);
+    assert!(edge("Listener/http/default", "Host/all/default").is_some_and(|edge| edge.relation == Relation::Selects));
+    assert!(edge("Host/all/default", "Mapping/quote/default").is_some_and(|edge| edge.relation == Relation::Selects));
+    let service = edge("Mapping/quote/default", "missing:Service/quote/default").expect("the reference");
+    assert_eq!(service.at.as_ref().and_then(|at| at.path.as_deref()), Some("spec.service"));
+    assert!(edge("Mapping/quote/default", "cluster:cluster_quote_default").is_some_and(|edge| edge.relation == Relation::Makes));
+    let hole = graph.nodes.iter().find(|node| node.kind == NodeKind::Missing).expect("the hole");
+    assert_eq!(hole.reason.as_deref(), Some("not among the input; Envoy asks DNS for `quote`"));
+    let ids: Vec<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
+    assert!(graph.edges.iter().all(|edge| ids.contains(&edge.from.as_str()) && ids.contains(&edge.to.as_str())));
+}
+
+#[test]
+fn secrets_are_masked_in_excerpts() {
+    let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  tls.key: U0VDUkVU\n---\nkind: Secret\nstringData:\n\tkey: SECRET\n";
+    let (_, compilation) = compile(text);
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let shown = positions.masked(SourceId(0), TextRange::new(0, text.len() as u32));
+    assert_eq!(shown.len(), text.len());
+    assert!(!shown.contains("U0VDUkVU") && !shown.contains("SECRET"), "{shown}");
+    assert!(shown.contains("name: s") && shown.contains("tls.key:"), "{shown}");
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_told_of() {
+    let (input, wrong) = Input::from_bytes("x", Vec::from(*b"a\xffb\xc3"));
+    assert_eq!((input.text.to_string().as_str(), &wrong[..]), ("a\u{fffd}b\u{fffd}", &[(1, 1), (5, 3)][..]));
+    let finding = not_utf8(SourceId(0), &wrong).expect("a finding");
+    assert_eq!(finding.message, "the text is not UTF-8: at byte 1 stands something else, and there is another place like it");
+}

@@ -70,13 +70,15 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
     let mut chain = viewed.map.chain(pointer);
     let nearest = chain.next();
     let within = chain.map(|made| view(made.pointer, made.origins)).collect();
-    let inside = viewed.map.descendants(pointer).into_iter().filter(|made| made.pointer != pointer);
-    let inside = inside.map(|made| view(made.pointer, made.origins)).filter(|made| made.value.is_some()).collect();
+    let value = get(&viewed.root, pointer);
+    let holds = value.is_some_and(|value| value.as_object().is_some() || value.as_array().is_some());
+    let inside = if holds { viewed.map.descendants(pointer) } else { Vec::new() };
+    let inside = inside.into_iter().filter(|made| made.pointer != pointer).map(|made| view(made.pointer, made.origins)).filter(|made| made.value.is_some()).collect();
     Explanation {
         pointer: pointer.to_string(),
         place: describe(&viewed.root, pointer),
-        value: get(&viewed.root, pointer).cloned(),
-        origins: nearest.as_ref().map(|nearest| OriginView::at(&nearest.pointer, nearest.origins, compilation, positions)).unwrap_or_default(),
+        value: value.cloned(),
+        origins: nearest.as_ref().map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, compilation, positions)).unwrap_or_default(),
         from: nearest.map(|nearest| nearest.pointer),
         within,
         inside,
@@ -84,10 +86,11 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
 }
 
 fn made(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {
+    let value = get(&viewed.root, &pointer);
     MadeView {
         place: describe(&viewed.root, &pointer),
-        value: get(&viewed.root, &pointer).cloned(),
-        origins: OriginView::at(&pointer, origins, compilation, positions),
+        value: value.cloned(),
+        origins: OriginView::at(&pointer, value, origins, compilation, positions),
         pointer,
     }
 }
@@ -175,11 +178,11 @@ fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, p
         }
         // What stands in an annotation comes after what holds it, and is nearer.
         let spans = &object.source.document.spans;
-        let ids = (0..spans.len() as u32).map(NodeId);
+        let mut ids = (0..spans.len() as u32).map(NodeId);
         let range = |id: NodeId| spans.get(id).map(|span| span.whole().shifted(object.source.offset));
         let within = |id: NodeId| core::iter::successors(Some(id), |at| spans.get(*at).map(|span| span.parent)).any(|at| at == object.root.id);
         let nodes: Vec<NodeId> = match point {
-            Some(point) => ids.filter(|id| range(*id).is_some_and(|range| range.contains(point)) && within(*id)).last().into_iter().collect(),
+            Some(point) => ids.rfind(|id| range(*id).is_some_and(|range| range.contains(point)) && within(*id)).into_iter().collect(),
             None => {
                 let on_line = |id: &NodeId| range(*id).is_some_and(|range| line.start <= range.start && range.start <= line.end && !range.is_empty());
                 let mut nodes: Vec<NodeId> = ids.filter(on_line).filter(|id| within(*id)).collect();
@@ -187,8 +190,7 @@ fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, p
                     // A line in the middle of a value.
                     nodes = (0..spans.len() as u32)
                         .map(NodeId)
-                        .filter(|id| range(*id).is_some_and(|range| range.contains(line.start)) && within(*id))
-                        .last()
+                        .rfind(|id| range(*id).is_some_and(|range| range.contains(line.start)) && within(*id))
                         .into_iter()
                         .collect();
                 }

@@ -5,7 +5,7 @@
 use crate::dialect::Dialect;
 use crate::resource::Rule;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 /// What people call the controller.
 fn controller(dialect: Dialect) -> &'static str {
@@ -37,29 +37,27 @@ pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: Dialect) -> String {
     }
 }
 
-/// What is known of a default at the end of a pointer.
-pub(super) fn known_default(pointer: &str, dialect: Dialect) -> Option<String> {
+/// What is known of a default at the end of a pointer, where this value (as JSON) stands.
+pub(super) fn known_default(pointer: &str, value: &str, dialect: Dialect) -> Option<String> {
     let Dialect::Ambassador = dialect;
-    let known = AMBASSADOR.iter().find(|(end, _)| pointer.ends_with(end))?;
-    Some(format!("default: {}", known.1).to_string())
+    let known = AMBASSADOR.iter().find(|(end, usual, _)| pointer.ends_with(end) && (*usual == value || usual.is_empty()))?;
+    Some(format!("default: {}", known.2))
 }
 
-/// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names).
-const AMBASSADOR: &[(&str, &str)] = &[
-    ("route/timeout", "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`"),
-    ("forward/timeout", "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`"),
-    ("/connect_timeout", "Emissary waits 3000 ms for a connection when nobody sets `connect_timeout_ms`"),
-    ("route/prefix_rewrite", "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`"),
-    ("/path_rewrite/prefix", "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`"),
-    ("route/priority", "Emissary counts requests against the default circuit breaker when nobody sets `priority`"),
-    ("/lb_policy", "Emissary takes endpoints in turn when nobody sets `load_balancer`"),
-    ("/dns_lookup_family", "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`"),
-    ("/use_remote_address", "Emissary takes the connection's address for the client's when nobody sets `use_remote_address`"),
-    ("/normalize_path", "Emissary always resolves dot segments before it routes"),
-    ("/server_name", "Emissary says `server: envoy` when nobody sets `server_name`"),
-    ("/retry_policy/num_retries", "Emissary retries once when nobody sets `num_retries`"),
-    ("/max_grpc_timeout", "Emissary leaves it to Envoy"),
-    ("address/socket_address/address", "Emissary listens on all addresses when AMBASSADOR_ENVOY_BIND_ADDRESS is not set"),
-    ("/weight", "Emissary shares what is left of 100 per cent among the Mappings without a weight"),
-    ("/per_connection_buffer_limit_bytes", "Emissary leaves it to Envoy when nobody sets `buffer_limit_bytes`"),
+/// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
+const AMBASSADOR: &[(&str, &str, &str)] = &[
+    ("route/timeout", "\"3s\"", "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`"),
+    ("forward/timeout", "\"3s\"", "Emissary gives a service 3000 ms to answer when nobody sets `timeout_ms`"),
+    ("/connect_timeout", "\"3s\"", "Emissary waits 3000 ms for a connection when nobody sets `connect_timeout_ms`"),
+    ("route/prefix_rewrite", "\"/\"", "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`"),
+    ("forward/path_rewrite", "{\"prefix\":\"/\"}", "Emissary rewrites the matched prefix to `/` when nobody sets `rewrite`"),
+    ("match/case_sensitive", "true", "Emissary matches paths with their case when nobody sets `case_sensitive`"),
+    ("/lb_policy", "\"ROUND_ROBIN\"", "Emissary takes endpoints in turn when nobody sets `load_balancer`"),
+    ("/lb_policy", "\"round_robin\"", "Emissary takes endpoints in turn when nobody sets `load_balancer`"),
+    ("/dns_lookup_family", "\"V4_ONLY\"", "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`"),
+    ("/dns_family", "\"v4_only\"", "Emissary asks DNS for IPv4 when nobody sets `enable_ipv6`"),
+    ("/use_remote_address", "true", "Emissary takes the connection's address for the client's when nobody sets `use_remote_address`"),
+    ("/normalize_path", "true", "Emissary always resolves dot segments before it routes"),
+    ("/server_name", "\"envoy\"", "Emissary says `server: envoy` when nobody sets `server_name`"),
+    ("address/socket_address/address", "\"0.0.0.0\"", "Emissary listens on all addresses when AMBASSADOR_ENVOY_BIND_ADDRESS is not set"),
 ];

@@ -3,6 +3,7 @@
 
 use super::{ResourceKey, Secret};
 use crate::text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, Value};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
@@ -21,6 +22,28 @@ pub struct Input {
     pub name: Str,
     /// YAML or JSON.
     pub text: Arc<str>,
+}
+
+impl Input {
+    /// A text from bytes. What is not UTF-8 becomes U+FFFD each, and the offsets of such bytes are told: in the text, and in the bytes.
+    pub fn from_bytes(name: impl Into<Str>, bytes: Vec<u8>) -> (Self, Vec<(u32, usize)>) {
+        let name = name.into();
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => return (Self { name, text: text.into() }, Vec::new()),
+            Err(error) => error.into_bytes(),
+        };
+        let (mut text, mut wrong, mut at) = (String::with_capacity(bytes.len()), Vec::new(), 0);
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            at += chunk.valid().len();
+            if !chunk.invalid().is_empty() {
+                wrong.push((text.len() as u32, at));
+                text.push(char::REPLACEMENT_CHARACTER);
+                at += chunk.invalid().len();
+            }
+        }
+        (Self { name, text: text.into() }, wrong)
+    }
 }
 
 /// An input by its place in [`Inputs`].
@@ -65,14 +88,12 @@ impl core::fmt::Debug for ObjectId {
 }
 
 /// Where an object's text stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The input that holds it.
     pub source: SourceId,
     /// Byte offset of the document in the input; ranges of nodes are relative to it.
     pub offset: u32,
-    /// The document, shared by all the objects that stand in it.
-    pub document: Arc<Document>,
     /// Which document of its input it is, from 0.
     pub number: u32,
 }
@@ -96,6 +117,8 @@ pub struct Content {
     /// The object itself (the document's root, or an item of a `List`). Null when the document could not be read. Key material is not in
     /// it: the values of a Secret are in [`Content::secrets`].
     pub root: Arc<Node>,
+    /// The document that it stands in, shared by all of its objects. Its root is here, not there.
+    pub document: Arc<Document>,
     /// `apiVersion` as written, empty when absent.
     pub api_version: Str,
     /// Its name in the cluster; parts that are absent are empty.
@@ -133,20 +156,20 @@ impl core::ops::Deref for Object {
 impl Object {
     /// Range of a node's value in its input.
     pub fn value_range(&self, node: NodeId) -> Option<TextRange> {
-        let span = self.source.document.spans.get(node)?;
+        let span = self.document.spans.get(node)?;
         Some(self.absolute(span.value))
     }
 
     /// Range of a node's key in its input; its value's for items of a list and roots.
     pub fn key_range(&self, node: NodeId) -> Option<TextRange> {
-        let span = self.source.document.spans.get(node)?;
+        let span = self.document.spans.get(node)?;
         let range = if span.key.start < span.key.end { span.key } else { span.value };
         Some(self.absolute(range))
     }
 
     /// The keys and indexes that lead from the object to one of its nodes.
     pub fn path(&self, node: NodeId) -> FieldPath {
-        let spans = &self.source.document.spans;
+        let spans = &self.document.spans;
         let mut chain = Vec::new();
         let mut at = node;
         while at != self.root.id {

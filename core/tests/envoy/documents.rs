@@ -2,7 +2,7 @@
 
 use crate::rich::{OLD, cluster, dns, forward, origin, rich, route, str};
 use chancery_core::backend::OutputMap;
-use chancery_core::backend::envoy::v3::{Emitted, bootstrap, emit, output_map, pb, resources, violations};
+use chancery_core::backend::envoy::v3::{Emitted, bootstrap, emit, output_map, resources, violations};
 use chancery_core::backend::envoy::{Document, Layout, Options};
 use chancery_core::ir::*;
 use chancery_core::resource::{ObjectId, Origin, Sourced};
@@ -31,11 +31,7 @@ fn map(ir: &Ir, options: &Options<'_>) -> OutputMap {
 fn the_text_of_a_bootstrap_is_its_message() {
     for spelling in [Spelling::CURRENT, OLD] {
         let ir = rich(spelling);
-        let read = json::from_str::<pb::bootstrap::Bootstrap>(&text(&ir, &BOOTSTRAP)).unwrap();
-        assert_eq!(read.problems, []);
         let want: Value = serde_json::from_str(&json::to_string(&bootstrap(&ir, &BOOTSTRAP))).unwrap();
-        let got: Value = serde_json::from_str(&json::to_string(&read.message)).unwrap();
-        assert_eq!(got, want);
         assert_eq!(parsed(&ir, &BOOTSTRAP), want);
     }
 }
@@ -199,7 +195,8 @@ fn rules_that_are_broken_are_told_with_their_origins() {
     let listener = Arc::make_mut(&mut ir.listeners[0]);
     let Some(NetworkFilter::Http(manager)) = listener.chains[0].filters.first_mut() else { panic!("HTTP comes first") };
     let routes = &mut Arc::make_mut(manager).routes.virtual_hosts[0].routes;
-    *routes = vec![Arc::new(bad); 2];
+    let bad = Arc::new(bad);
+    *routes = vec![bad.clone(), bad];
     let memory = &mut Emitted::new();
     for _ in 0..2 {
         let found = violations(&ir, &BOOTSTRAP, memory);
@@ -218,7 +215,7 @@ fn certificates_are_asked_for_by_name() {
     assert_eq!(
         common["combined_validation_context"],
         serde_json::json!({
-            "default_validation_context": {"crl": {"filename": "secret:default/crl/crl.pem"}},
+            "default_validation_context": {"trusted_ca": {"filename": "secret:default/ca/tls.crt"}, "crl": {"filename": "secret:default/crl/crl.pem"}},
             "validation_context_sds_secret_config": {"name": "default/ca/tls.crt/crl/default/crl/crl.pem", "sds_config": ads},
         })
     );

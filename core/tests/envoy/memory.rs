@@ -20,7 +20,7 @@ enum Edit {
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
-    let (listener, host, at) = (0..2usize, 0..2usize, 0..12usize);
+    let (listener, host, at) = (0..2usize, 0..2usize, 0..36usize);
     prop_oneof![
         4 => (listener.clone(), host.clone(), at.clone(), 0..5000u64)
             .prop_map(|(listener, host, route, timeout)| Edit::Timeout { listener, host, route, timeout }),
@@ -45,6 +45,16 @@ fn with_routes(ir: &mut Ir, listener: usize, host: usize, change: impl FnOnce(&m
     let Some(NetworkFilter::Http(manager)) = Arc::make_mut(listener).chains[0].filters.first_mut() else { return };
     let Some(host) = Arc::make_mut(manager).routes.virtual_hosts.get_mut(host) else { return };
     change(&mut host.routes);
+}
+
+/// A gateway whose first host has so many routes that they are remembered as a list.
+fn big() -> Ir {
+    let mut ir = rich(Spelling::CURRENT);
+    with_routes(&mut ir, 0, 0, |routes| {
+        let more = (0..24).map(|n| Arc::new(route(&format!("/{n}/"), RouteAction::Forward(forward("dns")))));
+        routes.splice(0..0, more);
+    });
+    ir
 }
 
 fn apply(ir: &mut Ir, edit: &Edit) {
@@ -83,7 +93,7 @@ proptest! {
 
     #[test]
     fn the_bytes_do_not_depend_on_memory(steps in prop::collection::vec((edit(), options()), 1..24)) {
-        let mut ir = rich(Spelling::CURRENT);
+        let mut ir = big();
         let mut memory = Emitted::new();
         for (edit, options) in &steps {
             apply(&mut ir, edit);
@@ -98,11 +108,11 @@ proptest! {
 
 #[test]
 fn what_did_not_change_is_the_same_piece() {
-    let mut ir = rich(Spelling::CURRENT);
+    let mut ir = big();
     let mut memory = Emitted::new();
     let options = Options::default();
     let before = emit(&ir, &options, &mut memory);
-    apply(&mut ir, &Edit::Timeout { listener: 0, host: 0, route: 7, timeout: 4321 });
+    apply(&mut ir, &Edit::Timeout { listener: 0, host: 0, route: 31, timeout: 4321 });
     let after = emit(&ir, &options, &mut memory);
     let known: std::collections::BTreeSet<*const u8> = before.pieces().map(str::as_ptr).collect();
     let new: Vec<&str> = after.pieces().filter(|piece| piece.starts_with("{\"match\"") && !known.contains(&piece.as_ptr())).collect();

@@ -28,7 +28,10 @@ impl ::prost::Name for CheckedExpr {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Type {
-    #[prost(oneof = "r#type::TypeKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14")]
+    #[prost(
+        oneof = "r#type::TypeKind",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14"
+    )]
     pub type_kind: ::core::option::Option<r#type::TypeKind>,
 }
 /// Nested message and enum types in `Type`.
@@ -537,7 +540,9 @@ pub mod source_info {
                 "type.googleapis.com/cel.expr.SourceInfo.Extension.Version".into()
             }
         }
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum Component {
             Unspecified = 0,
@@ -664,8 +669,22 @@ pub(crate) mod described {
             d::Kind::Message(&M12),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"expr_version\": ", "exprVersion", 6, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"expr\": ", "expr", 4, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"expr_version\": ",
+            "exprVersion",
+            6,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"expr\": ",
+            "expr",
+            4,
+            4,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "cel.expr.CheckedExpr",
@@ -697,7 +716,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CheckedExpr {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.reference_map, r, f),
                 1 => r::slot(&mut self.type_map, r, f),
@@ -710,13 +734,69 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"null_value\": ", "nullValue", 1, 0, d::Kind::I32, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"bool_value\": ", "boolValue", 2, 1, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"int64_value\": ", "int64Value", 3, 2, d::Kind::I64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"uint64_value\": ", "uint64Value", 4, 3, d::Kind::U64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"double_value\": ", "doubleValue", 5, 4, d::Kind::F64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"string_value\": ", "stringValue", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"bytes_value\": ", "bytesValue", 7, 6, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"null_value\": ",
+            "nullValue",
+            1,
+            0,
+            d::Kind::I32,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"bool_value\": ",
+            "boolValue",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"int64_value\": ",
+            "int64Value",
+            3,
+            2,
+            d::Kind::I64,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"uint64_value\": ",
+            "uint64Value",
+            4,
+            3,
+            d::Kind::U64,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"double_value\": ",
+            "doubleValue",
+            5,
+            4,
+            d::Kind::F64,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"string_value\": ",
+            "stringValue",
+            6,
+            5,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"bytes_value\": ",
+            "bytesValue",
+            7,
+            6,
+            d::Kind::Bytes,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"duration_value\": ",
             "durationValue",
@@ -799,16 +879,37 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Constant {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::NullValue(x))),
-                1 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::BoolValue(x))),
-                2 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::Int64Value(x))),
-                3 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::Uint64Value(x))),
-                4 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::DoubleValue(x))),
-                5 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::StringValue(x))),
-                6 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::BytesValue(x))),
-                7 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::DurationValue(x))),
+                0 => r::member(r, f, |x| {
+                    self.constant_kind = Some(super::constant::ConstantKind::NullValue(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.constant_kind = Some(super::constant::ConstantKind::BoolValue(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.constant_kind = Some(super::constant::ConstantKind::Int64Value(x))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.constant_kind = Some(super::constant::ConstantKind::Uint64Value(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.constant_kind = Some(super::constant::ConstantKind::DoubleValue(x))
+                }),
+                5 => r::member(r, f, |x| {
+                    self.constant_kind = Some(super::constant::ConstantKind::StringValue(x))
+                }),
+                6 => r::member(r, f, |x| {
+                    self.constant_kind = Some(super::constant::ConstantKind::BytesValue(x))
+                }),
+                7 => r::member(r, f, |x| {
+                    self.constant_kind = Some(super::constant::ConstantKind::DurationValue(x))
+                }),
                 8 => r::member(r, f, |x| {
                     self.constant_kind = Some(super::constant::ConstantKind::TimestampValue(x))
                 }),
@@ -818,7 +919,14 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"id\": ", "id", 2, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"id\": ",
+            "id",
+            2,
+            0,
+            d::Kind::I64,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"const_expr\": ",
             "constExpr",
@@ -846,8 +954,24 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"call_expr\": ", "callExpr", 6, 4, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"list_expr\": ", "listExpr", 7, 5, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"call_expr\": ",
+            "callExpr",
+            6,
+            4,
+            d::Kind::Message(&M3),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"list_expr\": ",
+            "listExpr",
+            7,
+            5,
+            d::Kind::Message(&M5),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"struct_expr\": ",
             "structExpr",
@@ -917,15 +1041,32 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Expr {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.id, r, f),
-                1 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::ConstExpr(x))),
-                2 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::IdentExpr(x))),
-                3 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::SelectExpr(r::new_box(x)))),
-                4 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::CallExpr(r::new_box(x)))),
-                5 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::ListExpr(x))),
-                6 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::StructExpr(x))),
+                1 => r::member(r, f, |x| {
+                    self.expr_kind = Some(super::expr::ExprKind::ConstExpr(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.expr_kind = Some(super::expr::ExprKind::IdentExpr(x))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.expr_kind = Some(super::expr::ExprKind::SelectExpr(r::new_box(x)))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.expr_kind = Some(super::expr::ExprKind::CallExpr(r::new_box(x)))
+                }),
+                5 => r::member(r, f, |x| {
+                    self.expr_kind = Some(super::expr::ExprKind::ListExpr(x))
+                }),
+                6 => r::member(r, f, |x| {
+                    self.expr_kind = Some(super::expr::ExprKind::StructExpr(x))
+                }),
                 7 => r::member(r, f, |x| {
                     self.expr_kind = Some(super::expr::ExprKind::ComprehensionExpr(r::new_box(x)))
                 }),
@@ -935,9 +1076,30 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"target\": ", "target", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"function\": ", "function", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"args\": ", "args", 3, 2, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"target\": ",
+            "target",
+            1,
+            0,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"function\": ",
+            "function",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"args\": ",
+            "args",
+            3,
+            2,
+            d::Kind::Message(&M2),
+            d::Cardinality::Repeated,
+        ),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "cel.expr.Expr.Call",
@@ -967,7 +1129,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::Call {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.target, r, f),
                 1 => r::slot(&mut self.function, r, f),
@@ -978,8 +1145,22 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"iter_var\": ", "iterVar", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"iter_var2\": ", "iterVar2", 8, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"iter_var\": ",
+            "iterVar",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"iter_var2\": ",
+            "iterVar2",
+            8,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"iter_range\": ",
             "iterRange",
@@ -988,8 +1169,22 @@ pub(crate) mod described {
             d::Kind::Message(&M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"accu_var\": ", "accuVar", 3, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"accu_init\": ", "accuInit", 4, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"accu_var\": ",
+            "accuVar",
+            3,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"accu_init\": ",
+            "accuInit",
+            4,
+            4,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"loop_condition\": ",
             "loopCondition",
@@ -998,8 +1193,22 @@ pub(crate) mod described {
             d::Kind::Message(&M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"loop_step\": ", "loopStep", 6, 6, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"result\": ", "result", 7, 7, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"loop_step\": ",
+            "loopStep",
+            6,
+            6,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"result\": ",
+            "result",
+            7,
+            7,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "cel.expr.Expr.Comprehension",
@@ -1034,7 +1243,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::Comprehension {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.iter_var, r, f),
                 1 => r::slot(&mut self.iter_var2, r, f),
@@ -1050,7 +1264,14 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"elements\": ", "elements", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"elements\": ",
+            "elements",
+            1,
+            0,
+            d::Kind::Message(&M2),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"optional_indices\": ",
             "optionalIndices",
@@ -1087,7 +1308,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::CreateList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.elements, r, f),
                 1 => r::slot(&mut self.optional_indices, r, f),
@@ -1097,8 +1323,22 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"message_name\": ", "messageName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"entries\": ", "entries", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"message_name\": ",
+            "messageName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"entries\": ",
+            "entries",
+            2,
+            1,
+            d::Kind::Message(&M7),
+            d::Cardinality::Repeated,
+        ),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "cel.expr.Expr.CreateStruct",
@@ -1127,7 +1367,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::CreateStruct {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.message_name, r, f),
                 1 => r::slot(&mut self.entries, r, f),
@@ -1137,10 +1382,40 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"field_key\": ", "fieldKey", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"map_key\": ", "mapKey", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"value\": ", "value", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"id\": ",
+            "id",
+            1,
+            0,
+            d::Kind::I64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"field_key\": ",
+            "fieldKey",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"map_key\": ",
+            "mapKey",
+            3,
+            2,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            4,
+            3,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"optional_entry\": ",
             "optionalEntry",
@@ -1187,7 +1462,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::create_struct::Entry {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.id, r, f),
                 1 => r::member(r, f, |x| {
@@ -1237,7 +1517,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::Ident {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 _ => Ok(()),
@@ -1246,9 +1531,30 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"operand\": ", "operand", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"field\": ", "field", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"test_only\": ", "testOnly", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"operand\": ",
+            "operand",
+            1,
+            0,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"field\": ",
+            "field",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"test_only\": ",
+            "testOnly",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "cel.expr.Expr.Select",
@@ -1278,7 +1584,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::Select {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.operand, r, f),
                 1 => r::slot(&mut self.field, r, f),
@@ -1289,7 +1600,14 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"expr\": ", "expr", 2, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"expr\": ",
+            "expr",
+            2,
+            0,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"source_info\": ",
             "sourceInfo",
@@ -1326,7 +1644,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ParsedExpr {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expr, r, f),
                 1 => r::slot(&mut self.source_info, r, f),
@@ -1336,9 +1659,30 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"overload_id\": ", "overloadId", 3, 1, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"value\": ", "value", 4, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"overload_id\": ",
+            "overloadId",
+            3,
+            1,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            4,
+            2,
+            d::Kind::Message(&M1),
+            d::Cardinality::Optional,
+        ),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "cel.expr.Reference",
@@ -1368,7 +1712,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Reference {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.overload_id, r, f),
@@ -1387,8 +1736,22 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"location\": ", "location", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"line_offsets\": ", "lineOffsets", 3, 2, d::Kind::I32, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"location\": ",
+            "location",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"line_offsets\": ",
+            "lineOffsets",
+            3,
+            2,
+            d::Kind::I32,
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"positions\": ",
             "positions",
@@ -1445,7 +1808,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourceInfo {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.syntax_version, r, f),
                 1 => r::slot(&mut self.location, r, f),
@@ -1459,7 +1827,14 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"id\": ",
+            "id",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"affected_components\": ",
             "affectedComponents",
@@ -1468,7 +1843,14 @@ pub(crate) mod described {
             d::Kind::Enum(&E0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"version\": ", "version", 3, 2, d::Kind::Message(&M14), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"version\": ",
+            "version",
+            3,
+            2,
+            d::Kind::Message(&M14),
+            d::Cardinality::Optional,
+        ),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "cel.expr.SourceInfo.Extension",
@@ -1498,7 +1880,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::source_info::Extension {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.id, r, f),
                 1 => r::slot(&mut self.affected_components, r, f),
@@ -1509,8 +1896,22 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"major\": ", "major", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"minor\": ", "minor", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"major\": ",
+            "major",
+            1,
+            0,
+            d::Kind::I64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"minor\": ",
+            "minor",
+            2,
+            1,
+            d::Kind::I64,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "cel.expr.SourceInfo.Extension.Version",
@@ -1539,7 +1940,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::source_info::extension::Version {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.major, r, f),
                 1 => r::slot(&mut self.minor, r, f),
@@ -1558,10 +1964,42 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"null\": ", "null", 2, 1, d::Kind::I32, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"primitive\": ", "primitive", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"wrapper\": ", "wrapper", 4, 3, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"well_known\": ", "wellKnown", 5, 4, d::Kind::Enum(&E2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"null\": ",
+            "null",
+            2,
+            1,
+            d::Kind::I32,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"primitive\": ",
+            "primitive",
+            3,
+            2,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"wrapper\": ",
+            "wrapper",
+            4,
+            3,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"well_known\": ",
+            "wellKnown",
+            5,
+            4,
+            d::Kind::Enum(&E2),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"list_type\": ",
             "listType",
@@ -1571,11 +2009,51 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"map_type\": ", "mapType", 7, 6, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"function\": ", "function", 8, 7, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"message_type\": ", "messageType", 9, 8, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"type_param\": ", "typeParam", 10, 9, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"type\": ", "type", 11, 10, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"map_type\": ",
+            "mapType",
+            7,
+            6,
+            d::Kind::Message(&M19),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"function\": ",
+            "function",
+            8,
+            7,
+            d::Kind::Message(&M17),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"message_type\": ",
+            "messageType",
+            9,
+            8,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"type_param\": ",
+            "typeParam",
+            10,
+            9,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"type\": ",
+            "type",
+            11,
+            10,
+            d::Kind::Message(&M15),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"error\": ",
             "error",
@@ -1662,28 +2140,66 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Type {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Dyn(x))),
-                1 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Null(x))),
-                2 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Primitive(x))),
-                3 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Wrapper(x))),
-                4 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::WellKnown(x))),
-                5 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::ListType(r::new_box(x)))),
-                6 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::MapType(r::new_box(x)))),
-                7 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Function(r::new_box(x)))),
-                8 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::MessageType(x))),
-                9 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::TypeParam(x))),
-                10 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Type(r::new_box(x)))),
-                11 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Error(x))),
-                12 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::AbstractType(x))),
+                0 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::Dyn(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::Null(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::Primitive(x))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::Wrapper(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::WellKnown(x))
+                }),
+                5 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::ListType(r::new_box(x)))
+                }),
+                6 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::MapType(r::new_box(x)))
+                }),
+                7 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::Function(r::new_box(x)))
+                }),
+                8 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::MessageType(x))
+                }),
+                9 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::TypeParam(x))
+                }),
+                10 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::Type(r::new_box(x)))
+                }),
+                11 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::Error(x))
+                }),
+                12 => r::member(r, f, |x| {
+                    self.type_kind = Some(super::r#type::TypeKind::AbstractType(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
     static F16: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"parameter_types\": ",
             "parameterTypes",
@@ -1720,7 +2236,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::r#type::AbstractType {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.parameter_types, r, f),
@@ -1774,7 +2295,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::r#type::FunctionType {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.result_type, r, f),
                 1 => r::slot(&mut self.arg_types, r, f),
@@ -1817,7 +2343,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::r#type::ListType {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.elem_type, r, f),
                 _ => Ok(()),
@@ -1826,7 +2357,14 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key_type\": ", "keyType", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"key_type\": ",
+            "keyType",
+            1,
+            0,
+            d::Kind::Message(&M15),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"value_type\": ",
             "valueType",
@@ -1863,7 +2401,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::r#type::MapType {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.key_type, r, f),
                 1 => r::boxed(&mut self.value_type, r, f),

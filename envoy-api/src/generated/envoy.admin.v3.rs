@@ -140,9 +140,11 @@ pub struct ClusterStatus {
     #[prost(message, repeated, tag = "4")]
     pub host_statuses: ::prost::alloc::vec::Vec<HostStatus>,
     #[prost(message, optional, tag = "5")]
-    pub local_origin_success_rate_ejection_threshold: ::core::option::Option<super::super::r#type::v3::Percent>,
+    pub local_origin_success_rate_ejection_threshold:
+        ::core::option::Option<super::super::r#type::v3::Percent>,
     #[prost(message, optional, tag = "6")]
-    pub circuit_breakers: ::core::option::Option<super::super::config::cluster::v3::CircuitBreakers>,
+    pub circuit_breakers:
+        ::core::option::Option<super::super::config::cluster::v3::CircuitBreakers>,
     #[prost(string, tag = "7")]
     pub observability_name: ::prost::alloc::string::String,
     #[prost(string, tag = "8")]
@@ -209,7 +211,10 @@ pub struct HostHealthStatus {
     pub active_hc_timeout: bool,
     #[prost(bool, tag = "9")]
     pub failed_degraded_outlier_detection: bool,
-    #[prost(enumeration = "super::super::config::core::v3::HealthStatus", tag = "3")]
+    #[prost(
+        enumeration = "super::super::config::core::v3::HealthStatus",
+        tag = "3"
+    )]
     pub eds_health_status: i32,
 }
 impl ::prost::Name for HostHealthStatus {
@@ -568,9 +573,11 @@ impl ::prost::Name for RoutesConfigDump {
 #[prost(skip_debug)]
 pub struct ScopedRoutesConfigDump {
     #[prost(message, repeated, tag = "1")]
-    pub inline_scoped_route_configs: ::prost::alloc::vec::Vec<scoped_routes_config_dump::InlineScopedRouteConfigs>,
+    pub inline_scoped_route_configs:
+        ::prost::alloc::vec::Vec<scoped_routes_config_dump::InlineScopedRouteConfigs>,
     #[prost(message, repeated, tag = "2")]
-    pub dynamic_scoped_route_configs: ::prost::alloc::vec::Vec<scoped_routes_config_dump::DynamicScopedRouteConfigs>,
+    pub dynamic_scoped_route_configs:
+        ::prost::alloc::vec::Vec<scoped_routes_config_dump::DynamicScopedRouteConfigs>,
 }
 /// Nested message and enum types in `ScopedRoutesConfigDump`.
 pub mod scoped_routes_config_dump {
@@ -591,7 +598,8 @@ pub mod scoped_routes_config_dump {
             "envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs".into()
+            "type.googleapis.com/envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -617,7 +625,8 @@ pub mod scoped_routes_config_dump {
             "envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs".into()
+            "type.googleapis.com/envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs"
+                .into()
         }
     }
 }
@@ -635,9 +644,11 @@ impl ::prost::Name for ScopedRoutesConfigDump {
 #[prost(skip_debug)]
 pub struct EndpointsConfigDump {
     #[prost(message, repeated, tag = "2")]
-    pub static_endpoint_configs: ::prost::alloc::vec::Vec<endpoints_config_dump::StaticEndpointConfig>,
+    pub static_endpoint_configs:
+        ::prost::alloc::vec::Vec<endpoints_config_dump::StaticEndpointConfig>,
     #[prost(message, repeated, tag = "3")]
-    pub dynamic_endpoint_configs: ::prost::alloc::vec::Vec<endpoints_config_dump::DynamicEndpointConfig>,
+    pub dynamic_endpoint_configs:
+        ::prost::alloc::vec::Vec<endpoints_config_dump::DynamicEndpointConfig>,
 }
 /// Nested message and enum types in `EndpointsConfigDump`.
 pub mod endpoints_config_dump {
@@ -802,7 +813,8 @@ pub struct ListenerStatus {
     #[prost(message, optional, tag = "2")]
     pub local_address: ::core::option::Option<super::super::config::core::v3::Address>,
     #[prost(message, repeated, tag = "3")]
-    pub additional_local_addresses: ::prost::alloc::vec::Vec<super::super::config::core::v3::Address>,
+    pub additional_local_addresses:
+        ::prost::alloc::vec::Vec<super::super::config::core::v3::Address>,
 }
 impl ::prost::Name for ListenerStatus {
     const NAME: &'static str = "ListenerStatus";
@@ -1128,7 +1140,10 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.admin.v3.CommandLineOptions.DrainStrategy",
-        values: &[d::EnumValue::new(0, "Gradual"), d::EnumValue::new(1, "Immediate")],
+        values: &[
+            d::EnumValue::new(0, "Gradual"),
+            d::EnumValue::new(1, "Immediate"),
+        ],
     };
     impl d::DescribeEnum for super::command_line_options::DrainStrategy {
         const INFO: &'static d::EnumInfo = &E1;
@@ -1169,7 +1184,10 @@ pub(crate) mod described {
 
     pub(crate) static E5: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.admin.v3.SimpleMetric.Type",
-        values: &[d::EnumValue::new(0, "COUNTER"), d::EnumValue::new(1, "GAUGE")],
+        values: &[
+            d::EnumValue::new(0, "COUNTER"),
+            d::EnumValue::new(1, "GAUGE"),
+        ],
     };
     impl d::DescribeEnum for super::simple_metric::Type {
         const INFO: &'static d::EnumInfo = &E5;
@@ -1220,7 +1238,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BootstrapConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bootstrap, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -1230,7 +1253,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"ca_cert\": ", "caCert", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"ca_cert\": ",
+            "caCert",
+            1,
+            0,
+            d::Kind::Message(&M2),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"cert_chain\": ",
             "certChain",
@@ -1267,7 +1297,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Certificate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ca_cert, r, f),
                 1 => r::slot(&mut self.cert_chain, r, f),
@@ -1277,7 +1312,14 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"serial_number\": ",
             "serialNumber",
@@ -1359,7 +1401,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CertificateDetails {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.serial_number, r, f),
@@ -1418,7 +1465,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::certificate_details::OcspDetails {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.valid_from, r, f),
                 1 => r::slot(&mut self.expiration, r, f),
@@ -1461,7 +1513,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Certificates {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.certificates, r, f),
                 _ => Ok(()),
@@ -1470,8 +1527,22 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"added_via_api\": ", "addedViaApi", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"added_via_api\": ",
+            "addedViaApi",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"success_rate_ejection_threshold\": ",
             "successRateEjectionThreshold",
@@ -1541,7 +1612,11 @@ pub(crate) mod described {
             d::Field::put(&self.added_via_api, v, &F5[1]);
             d::Field::put(&self.success_rate_ejection_threshold, v, &F5[2]);
             d::Field::put(&self.host_statuses, v, &F5[3]);
-            d::Field::put(&self.local_origin_success_rate_ejection_threshold, v, &F5[4]);
+            d::Field::put(
+                &self.local_origin_success_rate_ejection_threshold,
+                v,
+                &F5[4],
+            );
             d::Field::put(&self.circuit_breakers, v, &F5[5]);
             d::Field::put(&self.observability_name, v, &F5[6]);
             d::Field::put(&self.eds_service_name, v, &F5[7]);
@@ -1554,7 +1629,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterStatus {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.added_via_api, r, f),
@@ -1603,7 +1683,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Clusters {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_statuses, r, f),
                 _ => Ok(()),
@@ -1612,7 +1697,14 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"static_clusters\": ",
             "staticClusters",
@@ -1667,7 +1759,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClustersConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.static_clusters, r, f),
@@ -1679,7 +1776,14 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"cluster\": ",
             "cluster",
@@ -1743,7 +1847,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::clusters_config_dump::DynamicCluster {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.cluster, r, f),
@@ -1800,7 +1909,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::clusters_config_dump::StaticCluster {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -1810,7 +1924,14 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 39] = [
-        d::FieldInfo::new("\"base_id\": ", "baseId", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"base_id\": ",
+            "baseId",
+            1,
+            0,
+            d::Kind::U64,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"use_dynamic_base_id\": ",
             "useDynamicBaseId",
@@ -1835,10 +1956,38 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"base_id_path\": ", "baseIdPath", 32, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"concurrency\": ", "concurrency", 2, 5, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"config_path\": ", "configPath", 3, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"config_yaml\": ", "configYaml", 4, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"base_id_path\": ",
+            "baseIdPath",
+            32,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"concurrency\": ",
+            "concurrency",
+            2,
+            5,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"config_path\": ",
+            "configPath",
+            3,
+            6,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"config_yaml\": ",
+            "configYaml",
+            4,
+            7,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"allow_unknown_static_fields\": ",
             "allowUnknownStaticFields",
@@ -1887,7 +2036,14 @@ pub(crate) mod described {
             d::Kind::Enum(&E2),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"log_level\": ", "logLevel", 8, 14, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"log_level\": ",
+            "logLevel",
+            8,
+            14,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"component_log_level\": ",
             "componentLogLevel",
@@ -1896,7 +2052,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"log_format\": ", "logFormat", 10, 16, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"log_format\": ",
+            "logFormat",
+            10,
+            16,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"log_format_escaped\": ",
             "logFormatEscaped",
@@ -1905,7 +2068,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"log_path\": ", "logPath", 11, 18, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"log_path\": ",
+            "logPath",
+            11,
+            18,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"service_cluster\": ",
             "serviceCluster",
@@ -1970,7 +2140,14 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"mode\": ", "mode", 19, 27, d::Kind::Enum(&E3), d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"mode\": ",
+            "mode",
+            19,
+            27,
+            d::Kind::Enum(&E3),
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"disable_hot_restart\": ",
             "disableHotRestart",
@@ -2027,8 +2204,22 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"socket_path\": ", "socketPath", 35, 35, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"socket_mode\": ", "socketMode", 36, 36, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"socket_path\": ",
+            "socketPath",
+            35,
+            35,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"socket_mode\": ",
+            "socketMode",
+            36,
+            36,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"enable_core_dump\": ",
             "enableCoreDump",
@@ -2037,7 +2228,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"stats_tag\": ", "statsTag", 38, 38, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"stats_tag\": ",
+            "statsTag",
+            38,
+            38,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.admin.v3.CommandLineOptions",
@@ -2103,7 +2301,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommandLineOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_id, r, f),
                 1 => r::slot(&mut self.use_dynamic_base_id, r, f),
@@ -2183,7 +2386,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.configs, r, f),
                 _ => Ok(()),
@@ -2225,7 +2433,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EcdsConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ecds_filters, r, f),
                 _ => Ok(()),
@@ -2234,7 +2447,14 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"ecds_filter\": ",
             "ecdsFilter",
@@ -2298,7 +2518,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ecds_config_dump::EcdsFilterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.ecds_filter, r, f),
@@ -2355,7 +2580,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EndpointsConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.static_endpoint_configs, r, f),
                 1 => r::slot(&mut self.dynamic_endpoint_configs, r, f),
@@ -2365,7 +2595,14 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"endpoint_config\": ",
             "endpointConfig",
@@ -2429,7 +2666,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoints_config_dump::DynamicEndpointConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.endpoint_config, r, f),
@@ -2486,7 +2728,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoints_config_dump::StaticEndpointConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.endpoint_config, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -2603,7 +2850,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HostHealthStatus {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.failed_active_health_check, r, f),
                 1 => r::slot(&mut self.failed_outlier_check, r, f),
@@ -2628,7 +2880,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"stats\": ", "stats", 2, 1, d::Kind::Message(&M35), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"stats\": ",
+            "stats",
+            2,
+            1,
+            d::Kind::Message(&M35),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"health_status\": ",
             "healthStatus",
@@ -2645,9 +2904,30 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"weight\": ", "weight", 5, 4, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"hostname\": ", "hostname", 6, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"priority\": ", "priority", 7, 6, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"weight\": ",
+            "weight",
+            5,
+            4,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"hostname\": ",
+            "hostname",
+            6,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"priority\": ",
+            "priority",
+            7,
+            6,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"local_origin_success_rate\": ",
             "localOriginSuccessRate",
@@ -2699,7 +2979,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HostStatus {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.stats, r, f),
@@ -2716,7 +3001,14 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"local_address\": ",
             "localAddress",
@@ -2762,7 +3054,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListenerStatus {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.local_address, r, f),
@@ -2806,7 +3103,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Listeners {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.listener_statuses, r, f),
                 _ => Ok(()),
@@ -2815,7 +3117,14 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"static_listeners\": ",
             "staticListeners",
@@ -2861,7 +3170,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListenersConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.static_listeners, r, f),
@@ -2872,7 +3186,14 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"active_state\": ",
             "activeState",
@@ -2945,7 +3266,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listeners_config_dump::DynamicListener {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.active_state, r, f),
@@ -2959,7 +3285,14 @@ pub(crate) mod described {
     }
 
     static F23: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"listener\": ",
             "listener",
@@ -3005,7 +3338,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listeners_config_dump::DynamicListenerState {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.listener, r, f),
@@ -3060,7 +3398,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listeners_config_dump::StaticListener {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.listener, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -3114,7 +3457,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RoutesConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.static_route_configs, r, f),
                 1 => r::slot(&mut self.dynamic_route_configs, r, f),
@@ -3124,7 +3472,14 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"route_config\": ",
             "routeConfig",
@@ -3188,7 +3543,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::routes_config_dump::DynamicRouteConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.route_config, r, f),
@@ -3245,7 +3605,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::routes_config_dump::StaticRouteConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.route_config, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -3299,7 +3664,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScopedRoutesConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.inline_scoped_route_configs, r, f),
                 1 => r::slot(&mut self.dynamic_scoped_route_configs, r, f),
@@ -3309,8 +3679,22 @@ pub(crate) mod described {
     }
 
     static F29: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"scoped_route_configs\": ",
             "scopedRouteConfigs",
@@ -3375,7 +3759,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_routes_config_dump::DynamicScopedRouteConfigs {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.version_info, r, f),
@@ -3389,7 +3778,14 @@ pub(crate) mod described {
     }
 
     static F30: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"scoped_route_configs\": ",
             "scopedRouteConfigs",
@@ -3435,7 +3831,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_routes_config_dump::InlineScopedRouteConfigs {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.scoped_route_configs, r, f),
@@ -3499,7 +3900,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SecretsConfigDump {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.static_secrets, r, f),
                 1 => r::slot(&mut self.dynamic_active_secrets, r, f),
@@ -3510,8 +3916,22 @@ pub(crate) mod described {
     }
 
     static F32: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -3576,7 +3996,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::secrets_config_dump::DynamicSecret {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.version_info, r, f),
@@ -3590,7 +4015,14 @@ pub(crate) mod described {
     }
 
     static F33: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -3636,7 +4068,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::secrets_config_dump::StaticSecret {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -3647,8 +4084,22 @@ pub(crate) mod described {
     }
 
     static F34: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"version\": ", "version", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"state\": ", "state", 2, 1, d::Kind::Enum(&E4), d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version\": ",
+            "version",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"state\": ",
+            "state",
+            2,
+            1,
+            d::Kind::Enum(&E4),
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"uptime_current_epoch\": ",
             "uptimeCurrentEpoch",
@@ -3731,7 +4182,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ServerInfo {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version, r, f),
                 1 => r::slot(&mut self.state, r, f),
@@ -3747,9 +4203,30 @@ pub(crate) mod described {
     }
 
     static F35: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"type\": ", "type", 1, 0, d::Kind::Enum(&E5), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"name\": ", "name", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"type\": ",
+            "type",
+            1,
+            0,
+            d::Kind::Enum(&E5),
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::U64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M35: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.admin.v3.SimpleMetric",
@@ -3779,7 +4256,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SimpleMetric {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.r#type, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -3790,9 +4272,33 @@ pub(crate) mod described {
     }
 
     static F36: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"dns\": ", "dns", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"uri\": ", "uri", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"ip_address\": ", "ipAddress", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"dns\": ",
+            "dns",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"uri\": ",
+            "uri",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"ip_address\": ",
+            "ipAddress",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M36: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.admin.v3.SubjectAlternateName",
@@ -3831,11 +4337,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubjectAlternateName {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.name = Some(super::subject_alternate_name::Name::Dns(x))),
-                1 => r::member(r, f, |x| self.name = Some(super::subject_alternate_name::Name::Uri(x))),
-                2 => r::member(r, f, |x| self.name = Some(super::subject_alternate_name::Name::IpAddress(x))),
+                0 => r::member(r, f, |x| {
+                    self.name = Some(super::subject_alternate_name::Name::Dns(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.name = Some(super::subject_alternate_name::Name::Uri(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.name = Some(super::subject_alternate_name::Name::IpAddress(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -3858,8 +4375,22 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"details\": ", "details", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"details\": ",
+            "details",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M37: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.admin.v3.UpdateFailureState",
@@ -3890,7 +4421,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpdateFailureState {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.failed_configuration, r, f),
                 1 => r::slot(&mut self.last_update_attempt, r, f),

@@ -32,7 +32,10 @@ impl ::prost::Name for AccessLog {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct AccessLogFilter {
-    #[prost(oneof = "access_log_filter::FilterSpecifier", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")]
+    #[prost(
+        oneof = "access_log_filter::FilterSpecifier",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13"
+    )]
     pub filter_specifier: ::core::option::Option<access_log_filter::FilterSpecifier>,
 }
 /// Nested message and enum types in `AccessLogFilter`.
@@ -385,7 +388,11 @@ impl ::prost::Name for MetadataFilter {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct LogTypeFilter {
-    #[prost(enumeration = "super::super::super::data::accesslog::v3::AccessLogType", repeated, tag = "1")]
+    #[prost(
+        enumeration = "super::super::super::data::accesslog::v3::AccessLogType",
+        repeated,
+        tag = "1"
+    )]
     pub types: ::prost::alloc::vec::Vec<i32>,
     #[prost(bool, tag = "2")]
     pub exclude: bool,
@@ -472,8 +479,22 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"filter\": ", "filter", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"filter\": ",
+            "filter",
+            2,
+            1,
+            d::Kind::Message(&M1),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -517,11 +538,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AccessLog {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.filter, r, f),
-                2 => r::member(r, f, |x| self.config_type = Some(super::access_log::ConfigType::TypedConfig(x))),
+                2 => r::member(r, f, |x| {
+                    self.config_type = Some(super::access_log::ConfigType::TypedConfig(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -665,43 +693,69 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::access_log_filter::FilterSpecifier::StatusCodeFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::StatusCodeFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::DurationFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::DurationFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[1]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::NotHealthCheckFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::NotHealthCheckFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[2]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::TraceableFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::TraceableFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[3]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::RuntimeFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::RuntimeFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[4]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::AndFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::AndFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[5]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::OrFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::OrFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[6]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::HeaderFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::HeaderFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[7]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::ResponseFlagFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::ResponseFlagFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[8]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::GrpcStatusFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::GrpcStatusFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[9]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::ExtensionFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::ExtensionFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[10]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::MetadataFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::MetadataFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[11]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::LogTypeFilter(x)) = &self.filter_specifier {
+            if let Some(super::access_log_filter::FilterSpecifier::LogTypeFilter(x)) =
+                &self.filter_specifier
+            {
                 d::put_member(x, v, &F1[12]);
             }
         }
@@ -713,55 +767,83 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AccessLogFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::StatusCodeFilter(x))
+                    self.filter_specifier = Some(
+                        super::access_log_filter::FilterSpecifier::StatusCodeFilter(x),
+                    )
                 }),
                 1 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::DurationFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::DurationFilter(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::NotHealthCheckFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::NotHealthCheckFilter(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::TraceableFilter(x))
+                    self.filter_specifier = Some(
+                        super::access_log_filter::FilterSpecifier::TraceableFilter(x),
+                    )
                 }),
                 4 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::RuntimeFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::RuntimeFilter(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::AndFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::AndFilter(x))
                 }),
                 6 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::OrFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::OrFilter(x))
                 }),
                 7 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::HeaderFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::HeaderFilter(x))
                 }),
                 8 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::ResponseFlagFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::ResponseFlagFilter(x))
                 }),
                 9 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::GrpcStatusFilter(x))
+                    self.filter_specifier = Some(
+                        super::access_log_filter::FilterSpecifier::GrpcStatusFilter(x),
+                    )
                 }),
                 10 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::ExtensionFilter(x))
+                    self.filter_specifier = Some(
+                        super::access_log_filter::FilterSpecifier::ExtensionFilter(x),
+                    )
                 }),
                 11 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::MetadataFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::MetadataFilter(x))
                 }),
                 12 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::LogTypeFilter(x))
+                    self.filter_specifier =
+                        Some(super::access_log_filter::FilterSpecifier::LogTypeFilter(x))
                 }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"filters\": ", "filters", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)]),
-    ];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"filters\": ",
+        "filters",
+        1,
+        0,
+        d::Kind::Message(&M1),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.AndFilter",
         fields: &F2,
@@ -788,7 +870,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AndFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filters, r, f),
                 _ => Ok(()),
@@ -797,7 +884,15 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"op\": ", "op", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"op\": ",
+            "op",
+            1,
+            0,
+            d::Kind::Enum(&E0),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"value\": ",
             "value",
@@ -835,7 +930,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ComparisonFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.op, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -879,7 +979,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DurationFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.comparison, r, f),
                 _ => Ok(()),
@@ -888,7 +993,14 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -931,7 +1043,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtensionFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
@@ -943,9 +1060,23 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"statuses\": ", "statuses", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
-        d::FieldInfo::new("\"exclude\": ", "exclude", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"statuses\": ",
+            "statuses",
+            1,
+            0,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
+        d::FieldInfo::new(
+            "\"exclude\": ",
+            "exclude",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.GrpcStatusFilter",
@@ -974,7 +1105,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GrpcStatusFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.statuses, r, f),
                 1 => r::slot(&mut self.exclude, r, f),
@@ -1018,7 +1154,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 _ => Ok(()),
@@ -1036,7 +1177,14 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
-        d::FieldInfo::new("\"exclude\": ", "exclude", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"exclude\": ",
+            "exclude",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.LogTypeFilter",
@@ -1065,7 +1213,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LogTypeFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.types, r, f),
                 1 => r::slot(&mut self.exclude, r, f),
@@ -1119,7 +1272,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetadataFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matcher, r, f),
                 1 => r::slot(&mut self.match_if_key_not_found, r, f),
@@ -1153,7 +1311,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::NotHealthCheckFilter {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1161,9 +1324,15 @@ pub(crate) mod described {
         }
     }
 
-    static F11: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"filters\": ", "filters", 2, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)]),
-    ];
+    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"filters\": ",
+        "filters",
+        2,
+        0,
+        d::Kind::Message(&M1),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.OrFilter",
         fields: &F11,
@@ -1190,7 +1359,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OrFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filters, r, f),
                 _ => Ok(()),
@@ -1198,14 +1372,19 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"flags\": ", "flags", 1, 0, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::In(
-            &[
-                "LH", "UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "DI", "FI", "RL", "UAEX", "RLSE", "DC", "URX", "SI", "IH", "DPE",
-                "UMSDR", "RFCF", "NFCF", "DT", "UPE", "NC", "OM", "DF", "DO", "DR", "UDO",
-            ],
-        )])]),
-    ];
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"flags\": ",
+        "flags",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::Each(&[d::Rule::In(&[
+        "LH", "UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "DI", "FI", "RL", "UAEX", "RLSE",
+        "DC", "URX", "SI", "IH", "DPE", "UMSDR", "RFCF", "NFCF", "DT", "UPE", "NC", "OM", "DF",
+        "DO", "DR", "UDO",
+    ])])])];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.ResponseFlagFilter",
         fields: &F12,
@@ -1232,7 +1411,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResponseFlagFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.flags, r, f),
                 _ => Ok(()),
@@ -1241,8 +1425,15 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"runtime_key\": ",
+            "runtimeKey",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"percent_sampled\": ",
             "percentSampled",
@@ -1288,7 +1479,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.runtime_key, r, f),
                 1 => r::slot(&mut self.percent_sampled, r, f),
@@ -1333,7 +1529,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatusCodeFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.comparison, r, f),
                 _ => Ok(()),
@@ -1366,7 +1567,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TraceableFilter {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

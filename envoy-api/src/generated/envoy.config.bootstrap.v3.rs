@@ -49,9 +49,11 @@ pub struct Bootstrap {
     #[prost(message, optional, tag = "30")]
     pub dns_resolution_config: ::core::option::Option<super::super::core::v3::DnsResolutionConfig>,
     #[prost(message, optional, tag = "31")]
-    pub typed_dns_resolver_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub typed_dns_resolver_config:
+        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "21")]
-    pub bootstrap_extensions: ::prost::alloc::vec::Vec<super::super::core::v3::TypedExtensionConfig>,
+    pub bootstrap_extensions:
+        ::prost::alloc::vec::Vec<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "28")]
     pub fatal_actions: ::prost::alloc::vec::Vec<FatalAction>,
     #[prost(message, repeated, tag = "22")]
@@ -61,8 +63,10 @@ pub struct Bootstrap {
     #[prost(string, tag = "24")]
     pub default_socket_interface: ::prost::alloc::string::String,
     #[prost(btree_map = "string, message", tag = "25")]
-    pub certificate_provider_instances:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::core::v3::TypedExtensionConfig>,
+    pub certificate_provider_instances: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        super::super::core::v3::TypedExtensionConfig,
+    >,
     #[prost(message, repeated, tag = "32")]
     pub inline_headers: ::prost::alloc::vec::Vec<CustomInlineHeader>,
     #[prost(string, tag = "33")]
@@ -70,15 +74,18 @@ pub struct Bootstrap {
     #[prost(message, optional, tag = "34")]
     pub default_regex_engine: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "35")]
-    pub xds_delegate_extension: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub xds_delegate_extension:
+        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "36")]
-    pub xds_config_tracker_extension: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub xds_config_tracker_extension:
+        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "37")]
     pub listener_manager: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "38")]
     pub application_log_config: ::core::option::Option<bootstrap::ApplicationLogConfig>,
     #[prost(message, optional, tag = "40")]
-    pub grpc_async_client_manager_config: ::core::option::Option<bootstrap::GrpcAsyncClientManagerConfig>,
+    pub grpc_async_client_manager_config:
+        ::core::option::Option<bootstrap::GrpcAsyncClientManagerConfig>,
     #[prost(message, optional, tag = "41")]
     pub memory_allocator_manager: ::core::option::Option<MemoryAllocatorManager>,
     #[prost(bool, tag = "43")]
@@ -98,7 +105,9 @@ pub mod bootstrap {
         #[prost(message, repeated, tag = "2")]
         pub clusters: ::prost::alloc::vec::Vec<super::super::super::cluster::v3::Cluster>,
         #[prost(message, repeated, tag = "3")]
-        pub secrets: ::prost::alloc::vec::Vec<super::super::super::super::extensions::transport_sockets::tls::v3::Secret>,
+        pub secrets: ::prost::alloc::vec::Vec<
+            super::super::super::super::extensions::transport_sockets::tls::v3::Secret,
+        >,
     }
     impl ::prost::Name for StaticResources {
         const NAME: &'static str = "StaticResources";
@@ -165,7 +174,8 @@ pub mod bootstrap {
                 "envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat".into()
+                "type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat"
+                    .into()
             }
         }
     }
@@ -208,7 +218,8 @@ pub mod bootstrap {
             "envoy.config.bootstrap.v3.Bootstrap.GrpcAsyncClientManagerConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap.GrpcAsyncClientManagerConfig".into()
+            "type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap.GrpcAsyncClientManagerConfig"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -248,7 +259,8 @@ pub struct Admin {
     #[prost(bool, tag = "6")]
     pub ignore_global_conn_limit: bool,
     #[prost(message, repeated, tag = "7")]
-    pub allow_paths: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub allow_paths:
+        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
 }
 impl ::prost::Name for Admin {
     const NAME: &'static str = "Admin";
@@ -282,7 +294,8 @@ pub mod cluster_manager {
         #[prost(string, tag = "1")]
         pub event_log_path: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
-        pub event_service: ::core::option::Option<super::super::super::core::v3::EventServiceConfig>,
+        pub event_service:
+            ::core::option::Option<super::super::super::core::v3::EventServiceConfig>,
     }
     impl ::prost::Name for OutlierDetection {
         const NAME: &'static str = "OutlierDetection";
@@ -353,7 +366,9 @@ pub mod watchdog {
     }
     /// Nested message and enum types in `WatchdogAction`.
     pub mod watchdog_action {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum WatchdogEvent {
             Unknown = 0,
@@ -656,7 +671,14 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: false,
         }),
-        d::FieldInfo::new("\"profile_path\": ", "profilePath", 2, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"profile_path\": ",
+            "profilePath",
+            2,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"address\": ",
             "address",
@@ -722,7 +744,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Admin {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_log, r, f),
                 1 => r::slot(&mut self.access_log_path, r, f),
@@ -785,7 +812,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M4),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"flags_path\": ", "flagsPath", 5, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"flags_path\": ",
+            "flagsPath",
+            5,
+            6,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"stats_sinks\": ",
             "statsSinks",
@@ -882,7 +916,14 @@ pub(crate) mod described {
             d::Kind::Message(&M12),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"admin\": ", "admin", 12, 17, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"admin\": ",
+            "admin",
+            12,
+            17,
+            d::Kind::Message(&M0),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"overload_manager\": ",
             "overloadManager",
@@ -1115,7 +1156,9 @@ pub(crate) mod described {
             if let Some(super::bootstrap::StatsFlush::StatsFlushOnAdmin(x)) = &self.stats_flush {
                 d::put_member(x, v, &F1[11]);
             }
-            if let Some(super::bootstrap::StatsEviction::StatsEvictionInterval(x)) = &self.stats_eviction {
+            if let Some(super::bootstrap::StatsEviction::StatsEvictionInterval(x)) =
+                &self.stats_eviction
+            {
                 d::put_member(x, v, &F1[12]);
             }
             d::Field::put(&self.watchdog, v, &F1[13]);
@@ -1155,7 +1198,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Bootstrap {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node, r, f),
                 1 => r::slot(&mut self.node_context_params, r, f),
@@ -1172,7 +1220,8 @@ pub(crate) mod described {
                     self.stats_flush = Some(super::bootstrap::StatsFlush::StatsFlushOnAdmin(x))
                 }),
                 12 => r::member(r, f, |x| {
-                    self.stats_eviction = Some(super::bootstrap::StatsEviction::StatsEvictionInterval(x))
+                    self.stats_eviction =
+                        Some(super::bootstrap::StatsEviction::StatsEvictionInterval(x))
                 }),
                 13 => r::slot(&mut self.watchdog, r, f),
                 14 => r::slot(&mut self.watchdogs, r, f),
@@ -1241,7 +1290,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::ApplicationLogConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.log_format, r, f),
                 _ => Ok(()),
@@ -1259,7 +1313,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"text_format\": ", "textFormat", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"text_format\": ",
+            "textFormat",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat",
@@ -1280,10 +1342,16 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::bootstrap::application_log_config::log_format::LogFormat::JsonFormat(x)) = &self.log_format {
+            if let Some(
+                super::bootstrap::application_log_config::log_format::LogFormat::JsonFormat(x),
+            ) = &self.log_format
+            {
                 d::put_member(x, v, &F3[0]);
             }
-            if let Some(super::bootstrap::application_log_config::log_format::LogFormat::TextFormat(x)) = &self.log_format {
+            if let Some(
+                super::bootstrap::application_log_config::log_format::LogFormat::TextFormat(x),
+            ) = &self.log_format
+            {
                 d::put_member(x, v, &F3[1]);
             }
         }
@@ -1295,14 +1363,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::application_log_config::LogFormat {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.log_format = Some(super::bootstrap::application_log_config::log_format::LogFormat::JsonFormat(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.log_format = Some(super::bootstrap::application_log_config::log_format::LogFormat::TextFormat(x))
-                }),
+                0 => {
+                    r::member(r, f, |x| {
+                        self.log_format = Some(super::bootstrap::application_log_config::log_format::LogFormat::JsonFormat(x))
+                    })
+                }
+                1 => {
+                    r::member(r, f, |x| {
+                        self.log_format = Some(super::bootstrap::application_log_config::log_format::LogFormat::TextFormat(x))
+                    })
+                }
                 _ => Ok(()),
             }
         }
@@ -1342,7 +1419,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::DeferredStatOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enable_deferred_creation_stats, r, f),
                 _ => Ok(()),
@@ -1422,7 +1504,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::DynamicResources {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.lds_config, r, f),
                 1 => r::slot(&mut self.lds_resources_locator, r, f),
@@ -1469,7 +1556,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::GrpcAsyncClientManagerConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_cached_entry_idle_duration, r, f),
                 _ => Ok(()),
@@ -1531,7 +1623,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::StaticResources {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.listeners, r, f),
                 1 => r::slot(&mut self.clusters, r, f),
@@ -1613,7 +1710,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterManager {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.local_cluster_name, r, f),
                 1 => r::slot(&mut self.outlier_detection, r, f),
@@ -1670,7 +1772,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster_manager::OutlierDetection {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.event_log_path, r, f),
                 1 => r::slot(&mut self.event_service, r, f),
@@ -1726,7 +1833,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CustomInlineHeader {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.inline_header_name, r, f),
                 1 => r::slot(&mut self.inline_header_type, r, f),
@@ -1769,7 +1881,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FatalAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),
@@ -1811,7 +1928,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LayeredRuntime {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.layers, r, f),
                 _ => Ok(()),
@@ -1891,7 +2013,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MemoryAllocatorManager {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bytes_to_release, r, f),
                 1 => r::slot(&mut self.memory_release_interval, r, f),
@@ -1904,7 +2031,15 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"static_layer\": ",
             "staticLayer",
@@ -1962,16 +2097,21 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F14[0]);
-            if let Some(super::runtime_layer::LayerSpecifier::StaticLayer(x)) = &self.layer_specifier {
+            if let Some(super::runtime_layer::LayerSpecifier::StaticLayer(x)) =
+                &self.layer_specifier
+            {
                 d::put_member(x, v, &F14[1]);
             }
-            if let Some(super::runtime_layer::LayerSpecifier::DiskLayer(x)) = &self.layer_specifier {
+            if let Some(super::runtime_layer::LayerSpecifier::DiskLayer(x)) = &self.layer_specifier
+            {
                 d::put_member(x, v, &F14[2]);
             }
-            if let Some(super::runtime_layer::LayerSpecifier::AdminLayer(x)) = &self.layer_specifier {
+            if let Some(super::runtime_layer::LayerSpecifier::AdminLayer(x)) = &self.layer_specifier
+            {
                 d::put_member(x, v, &F14[3]);
             }
-            if let Some(super::runtime_layer::LayerSpecifier::RtdsLayer(x)) = &self.layer_specifier {
+            if let Some(super::runtime_layer::LayerSpecifier::RtdsLayer(x)) = &self.layer_specifier
+            {
                 d::put_member(x, v, &F14[4]);
             }
         }
@@ -1983,11 +2123,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeLayer {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::StaticLayer(x))
+                    self.layer_specifier =
+                        Some(super::runtime_layer::LayerSpecifier::StaticLayer(x))
                 }),
                 2 => r::member(r, f, |x| {
                     self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::DiskLayer(x))
@@ -2028,7 +2174,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::runtime_layer::AdminLayer {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -2037,7 +2188,14 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"symlink_root\": ", "symlinkRoot", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"symlink_root\": ",
+            "symlinkRoot",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"subdirectory\": ",
             "subdirectory",
@@ -2083,7 +2241,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::runtime_layer::DiskLayer {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.symlink_root, r, f),
                 1 => r::slot(&mut self.subdirectory, r, f),
@@ -2094,7 +2257,14 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"rtds_config\": ",
             "rtdsConfig",
@@ -2131,7 +2301,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::runtime_layer::RtdsLayer {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.rtds_config, r, f),
@@ -2141,7 +2316,14 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"actions\": ", "actions", 7, 0, d::Kind::Message(&M19), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"actions\": ",
+            "actions",
+            7,
+            0,
+            d::Kind::Message(&M19),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"miss_timeout\": ",
             "missTimeout",
@@ -2224,7 +2406,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Watchdog {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.actions, r, f),
                 1 => r::slot(&mut self.miss_timeout, r, f),
@@ -2247,7 +2434,15 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"event\": ", "event", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"event\": ",
+            "event",
+            2,
+            1,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.bootstrap.v3.Watchdog.WatchdogAction",
@@ -2276,7 +2471,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::watchdog::WatchdogAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 1 => r::slot(&mut self.event, r, f),
@@ -2330,7 +2530,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Watchdogs {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.main_thread_watchdog, r, f),
                 1 => r::slot(&mut self.worker_watchdog, r, f),

@@ -14,7 +14,10 @@ pub mod circuit_breakers {
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct Thresholds {
-        #[prost(enumeration = "super::super::super::core::v3::RoutingPriority", tag = "1")]
+        #[prost(
+            enumeration = "super::super::super::core::v3::RoutingPriority",
+            tag = "1"
+        )]
         pub priority: i32,
         #[prost(message, optional, tag = "2")]
         pub max_connections: ::core::option::Option<u32>,
@@ -37,7 +40,8 @@ pub mod circuit_breakers {
         #[prost(skip_debug)]
         pub struct RetryBudget {
             #[prost(message, optional, tag = "1")]
-            pub budget_percent: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+            pub budget_percent:
+                ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
             #[prost(message, optional, tag = "3")]
             pub budget_interval: ::core::option::Option<::prost_types::Duration>,
             #[prost(message, optional, tag = "2")]
@@ -50,7 +54,8 @@ pub mod circuit_breakers {
                 "envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget".into()
+                "type.googleapis.com/envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget"
+                    .into()
             }
         }
     }
@@ -81,7 +86,8 @@ pub struct Cluster {
     #[prost(message, repeated, tag = "43")]
     pub transport_socket_matches: ::prost::alloc::vec::Vec<cluster::TransportSocketMatch>,
     #[prost(message, optional, tag = "59")]
-    pub transport_socket_matcher: ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub transport_socket_matcher:
+        ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(string, tag = "28")]
@@ -95,7 +101,8 @@ pub struct Cluster {
     #[prost(message, optional, tag = "5")]
     pub per_connection_buffer_limit_bytes: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "60")]
-    pub per_connection_buffer_high_watermark_timeout: ::core::option::Option<::prost_types::Duration>,
+    pub per_connection_buffer_high_watermark_timeout:
+        ::core::option::Option<::prost_types::Duration>,
     #[prost(enumeration = "cluster::LbPolicy", tag = "6")]
     pub lb_policy: i32,
     #[prost(message, optional, tag = "33")]
@@ -107,15 +114,19 @@ pub struct Cluster {
     #[prost(message, optional, tag = "10")]
     pub circuit_breakers: ::core::option::Option<CircuitBreakers>,
     #[prost(message, optional, tag = "46")]
-    pub upstream_http_protocol_options: ::core::option::Option<super::super::core::v3::UpstreamHttpProtocolOptions>,
+    pub upstream_http_protocol_options:
+        ::core::option::Option<super::super::core::v3::UpstreamHttpProtocolOptions>,
     #[prost(message, optional, tag = "29")]
-    pub common_http_protocol_options: ::core::option::Option<super::super::core::v3::HttpProtocolOptions>,
+    pub common_http_protocol_options:
+        ::core::option::Option<super::super::core::v3::HttpProtocolOptions>,
     #[prost(message, optional, tag = "13")]
     pub http_protocol_options: ::core::option::Option<super::super::core::v3::Http1ProtocolOptions>,
     #[prost(message, optional, tag = "14")]
-    pub http2_protocol_options: ::core::option::Option<super::super::core::v3::Http2ProtocolOptions>,
+    pub http2_protocol_options:
+        ::core::option::Option<super::super::core::v3::Http2ProtocolOptions>,
     #[prost(btree_map = "string, message", tag = "36")]
-    pub typed_extension_protocol_options: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_extension_protocol_options:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(message, optional, tag = "16")]
     pub dns_refresh_rate: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "58")]
@@ -133,7 +144,8 @@ pub struct Cluster {
     #[prost(message, optional, tag = "53")]
     pub dns_resolution_config: ::core::option::Option<super::super::core::v3::DnsResolutionConfig>,
     #[prost(message, optional, tag = "55")]
-    pub typed_dns_resolver_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub typed_dns_resolver_config:
+        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "54")]
     pub wait_for_warm_on_init: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "19")]
@@ -193,7 +205,8 @@ pub mod cluster {
         #[prost(message, optional, tag = "2")]
         pub r#match: ::core::option::Option<::prost_types::Struct>,
         #[prost(message, optional, tag = "3")]
-        pub transport_socket: ::core::option::Option<super::super::super::core::v3::TransportSocket>,
+        pub transport_socket:
+            ::core::option::Option<super::super::super::core::v3::TransportSocket>,
     }
     impl ::prost::Name for TransportSocketMatch {
         const NAME: &'static str = "TransportSocketMatch";
@@ -258,7 +271,10 @@ pub mod cluster {
         pub panic_mode_any: bool,
         #[prost(bool, tag = "7")]
         pub list_as_any: bool,
-        #[prost(enumeration = "lb_subset_config::LbSubsetMetadataFallbackPolicy", tag = "8")]
+        #[prost(
+            enumeration = "lb_subset_config::LbSubsetMetadataFallbackPolicy",
+            tag = "8"
+        )]
         pub metadata_fallback_policy: i32,
     }
     /// Nested message and enum types in `LbSubsetConfig`.
@@ -270,14 +286,19 @@ pub mod cluster {
             pub keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
             #[prost(bool, tag = "4")]
             pub single_host_per_subset: bool,
-            #[prost(enumeration = "lb_subset_selector::LbSubsetSelectorFallbackPolicy", tag = "2")]
+            #[prost(
+                enumeration = "lb_subset_selector::LbSubsetSelectorFallbackPolicy",
+                tag = "2"
+            )]
             pub fallback_policy: i32,
             #[prost(string, repeated, tag = "3")]
             pub fallback_keys_subset: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         }
         /// Nested message and enum types in `LbSubsetSelector`.
         pub mod lb_subset_selector {
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+            #[derive(
+                Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+            )]
             #[repr(i32)]
             pub enum LbSubsetSelectorFallbackPolicy {
                 NotDefined = 0,
@@ -320,10 +341,13 @@ pub mod cluster {
                 "envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector".into()
+                "type.googleapis.com/envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector"
+                    .into()
             }
         }
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum LbSubsetFallbackPolicy {
             NoFallback = 0,
@@ -352,7 +376,9 @@ pub mod cluster {
                 }
             }
         }
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum LbSubsetMetadataFallbackPolicy {
             MetadataNoFallback = 0,
@@ -397,7 +423,8 @@ pub mod cluster {
         #[prost(message, optional, tag = "2")]
         pub aggression: ::core::option::Option<super::super::super::core::v3::RuntimeDouble>,
         #[prost(message, optional, tag = "3")]
-        pub min_weight_percent: ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
+        pub min_weight_percent:
+            ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
     }
     impl ::prost::Name for SlowStartConfig {
         const NAME: &'static str = "SlowStartConfig";
@@ -431,7 +458,8 @@ pub mod cluster {
         #[prost(message, optional, tag = "1")]
         pub choice_count: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "2")]
-        pub active_request_bias: ::core::option::Option<super::super::super::core::v3::RuntimeDouble>,
+        pub active_request_bias:
+            ::core::option::Option<super::super::super::core::v3::RuntimeDouble>,
         #[prost(message, optional, tag = "3")]
         pub slow_start_config: ::core::option::Option<SlowStartConfig>,
     }
@@ -457,7 +485,9 @@ pub mod cluster {
     }
     /// Nested message and enum types in `RingHashLbConfig`.
     pub mod ring_hash_lb_config {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum HashFunction {
             XxHash = 0,
@@ -520,7 +550,8 @@ pub mod cluster {
         #[prost(message, optional, tag = "3")]
         pub upstream_port_override: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "4")]
-        pub metadata_key: ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
+        pub metadata_key:
+            ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
     }
     impl ::prost::Name for OriginalDstLbConfig {
         const NAME: &'static str = "OriginalDstLbConfig";
@@ -536,7 +567,8 @@ pub mod cluster {
     #[prost(skip_debug)]
     pub struct CommonLbConfig {
         #[prost(message, optional, tag = "1")]
-        pub healthy_panic_threshold: ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
+        pub healthy_panic_threshold:
+            ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
         #[prost(message, optional, tag = "4")]
         pub update_merge_window: ::core::option::Option<::prost_types::Duration>,
         #[prost(bool, tag = "5")]
@@ -544,11 +576,14 @@ pub mod cluster {
         #[prost(bool, tag = "6")]
         pub close_connections_on_host_set_change: bool,
         #[prost(message, optional, tag = "7")]
-        pub consistent_hashing_lb_config: ::core::option::Option<common_lb_config::ConsistentHashingLbConfig>,
+        pub consistent_hashing_lb_config:
+            ::core::option::Option<common_lb_config::ConsistentHashingLbConfig>,
         #[prost(message, optional, tag = "8")]
-        pub override_host_status: ::core::option::Option<super::super::super::core::v3::HealthStatusSet>,
+        pub override_host_status:
+            ::core::option::Option<super::super::super::core::v3::HealthStatusSet>,
         #[prost(oneof = "common_lb_config::LocalityConfigSpecifier", tags = "2, 3")]
-        pub locality_config_specifier: ::core::option::Option<common_lb_config::LocalityConfigSpecifier>,
+        pub locality_config_specifier:
+            ::core::option::Option<common_lb_config::LocalityConfigSpecifier>,
     }
     /// Nested message and enum types in `CommonLbConfig`.
     pub mod common_lb_config {
@@ -556,7 +591,8 @@ pub mod cluster {
         #[prost(skip_debug)]
         pub struct ZoneAwareLbConfig {
             #[prost(message, optional, tag = "1")]
-            pub routing_enabled: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+            pub routing_enabled:
+                ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
             #[prost(message, optional, tag = "2")]
             pub min_cluster_size: ::core::option::Option<u64>,
             #[prost(bool, tag = "3")]
@@ -569,7 +605,8 @@ pub mod cluster {
                 "envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig".into()
+                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -582,7 +619,8 @@ pub mod cluster {
                 "envoy.config.cluster.v3.Cluster.CommonLbConfig.LocalityWeightedLbConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.LocalityWeightedLbConfig".into()
+                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.LocalityWeightedLbConfig"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -600,7 +638,8 @@ pub mod cluster {
                 "envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig".into()
+                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -647,7 +686,9 @@ pub mod cluster {
         #[prost(message, optional, tag = "2")]
         pub predictive_preconnect_ratio: ::core::option::Option<f64>,
         #[prost(message, optional, tag = "3")]
-        pub preconnect_enabled_metadata: ::core::option::Option<super::super::super::super::r#type::matcher::v3::MetadataMatcher>,
+        pub preconnect_enabled_metadata: ::core::option::Option<
+            super::super::super::super::r#type::matcher::v3::MetadataMatcher,
+        >,
     }
     impl ::prost::Name for PreconnectPolicy {
         const NAME: &'static str = "PreconnectPolicy";
@@ -663,7 +704,8 @@ pub mod cluster {
     #[prost(skip_debug)]
     pub struct QueuingPolicies {
         #[prost(message, optional, tag = "1")]
-        pub pending_rq_policy: ::core::option::Option<super::super::super::core::v3::TypedExtensionConfig>,
+        pub pending_rq_policy:
+            ::core::option::Option<super::super::super::core::v3::TypedExtensionConfig>,
     }
     impl ::prost::Name for QueuingPolicies {
         const NAME: &'static str = "QueuingPolicies";
@@ -855,7 +897,8 @@ pub mod load_balancing_policy {
     #[prost(skip_debug)]
     pub struct Policy {
         #[prost(message, optional, tag = "4")]
-        pub typed_extension_config: ::core::option::Option<super::super::super::core::v3::TypedExtensionConfig>,
+        pub typed_extension_config:
+            ::core::option::Option<super::super::super::core::v3::TypedExtensionConfig>,
     }
     impl ::prost::Name for Policy {
         const NAME: &'static str = "Policy";
@@ -886,7 +929,8 @@ pub struct UpstreamConnectionOptions {
     #[prost(bool, tag = "2")]
     pub set_local_interface_name_on_upstream_connections: bool,
     #[prost(message, optional, tag = "3")]
-    pub happy_eyeballs_config: ::core::option::Option<upstream_connection_options::HappyEyeballsConfig>,
+    pub happy_eyeballs_config:
+        ::core::option::Option<upstream_connection_options::HappyEyeballsConfig>,
 }
 /// Nested message and enum types in `UpstreamConnectionOptions`.
 pub mod upstream_connection_options {
@@ -905,7 +949,8 @@ pub mod upstream_connection_options {
             "envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig".into()
+            "type.googleapis.com/envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig"
+                .into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1135,7 +1180,10 @@ pub(crate) mod described {
 
     pub(crate) static E5: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetMetadataFallbackPolicy",
-        values: &[d::EnumValue::new(0, "METADATA_NO_FALLBACK"), d::EnumValue::new(1, "FALLBACK_LIST")],
+        values: &[
+            d::EnumValue::new(0, "METADATA_NO_FALLBACK"),
+            d::EnumValue::new(1, "FALLBACK_LIST"),
+        ],
     };
     impl d::DescribeEnum for super::cluster::lb_subset_config::LbSubsetMetadataFallbackPolicy {
         const INFO: &'static d::EnumInfo = &E5;
@@ -1151,13 +1199,18 @@ pub(crate) mod described {
             d::EnumValue::new(4, "KEYS_SUBSET"),
         ],
     };
-    impl d::DescribeEnum for super::cluster::lb_subset_config::lb_subset_selector::LbSubsetSelectorFallbackPolicy {
+    impl d::DescribeEnum
+        for super::cluster::lb_subset_config::lb_subset_selector::LbSubsetSelectorFallbackPolicy
+    {
         const INFO: &'static d::EnumInfo = &E6;
     }
 
     pub(crate) static E7: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.cluster.v3.Cluster.RingHashLbConfig.HashFunction",
-        values: &[d::EnumValue::new(0, "XX_HASH"), d::EnumValue::new(1, "MURMUR_HASH_2")],
+        values: &[
+            d::EnumValue::new(0, "XX_HASH"),
+            d::EnumValue::new(1, "MURMUR_HASH_2"),
+        ],
     };
     impl d::DescribeEnum for super::cluster::ring_hash_lb_config::HashFunction {
         const INFO: &'static d::EnumInfo = &E7;
@@ -1222,7 +1275,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CircuitBreakers {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.thresholds, r, f),
                 1 => r::slot(&mut self.per_host_thresholds, r, f),
@@ -1257,8 +1315,22 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new("\"max_requests\": ", "maxRequests", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_retries\": ", "maxRetries", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"max_requests\": ",
+            "maxRequests",
+            4,
+            3,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"max_retries\": ",
+            "maxRetries",
+            5,
+            4,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"retry_budget\": ",
             "retryBudget",
@@ -1317,7 +1389,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::circuit_breakers::Thresholds {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.priority, r, f),
                 1 => r::slot(&mut self.max_connections, r, f),
@@ -1386,7 +1463,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::circuit_breakers::thresholds::RetryBudget {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.budget_percent, r, f),
                 1 => r::slot(&mut self.budget_interval, r, f),
@@ -1413,7 +1495,15 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"name\": ", "name", 1, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"alt_stat_name\": ",
             "altStatName",
@@ -1430,9 +1520,16 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::metrics::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"type\": ", "type", 2, 5, d::Kind::Enum(&E1), d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"type\": ",
+            "type",
+            2,
+            5,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"cluster_type\": ",
             "clusterType",
@@ -1476,8 +1573,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"lb_policy\": ", "lbPolicy", 6, 11, d::Kind::Enum(&E3), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"lb_policy\": ",
+            "lbPolicy",
+            6,
+            11,
+            d::Kind::Enum(&E3),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"load_assignment\": ",
             "loadAssignment",
@@ -1819,7 +1923,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"filters\": ", "filters", 40, 47, d::Kind::Message(&M22), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"filters\": ",
+            "filters",
+            40,
+            47,
+            d::Kind::Message(&M22),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"load_balancing_policy\": ",
             "loadBalancingPolicy",
@@ -1927,16 +2038,24 @@ pub(crate) mod described {
             d::Field::put(&self.name, v, &F3[2]);
             d::Field::put(&self.alt_stat_name, v, &F3[3]);
             d::Field::put(&self.stats_matcher, v, &F3[4]);
-            if let Some(super::cluster::ClusterDiscoveryType::Type(x)) = &self.cluster_discovery_type {
+            if let Some(super::cluster::ClusterDiscoveryType::Type(x)) =
+                &self.cluster_discovery_type
+            {
                 d::put_member(x, v, &F3[5]);
             }
-            if let Some(super::cluster::ClusterDiscoveryType::ClusterType(x)) = &self.cluster_discovery_type {
+            if let Some(super::cluster::ClusterDiscoveryType::ClusterType(x)) =
+                &self.cluster_discovery_type
+            {
                 d::put_member(x, v, &F3[6]);
             }
             d::Field::put(&self.eds_cluster_config, v, &F3[7]);
             d::Field::put(&self.connect_timeout, v, &F3[8]);
             d::Field::put(&self.per_connection_buffer_limit_bytes, v, &F3[9]);
-            d::Field::put(&self.per_connection_buffer_high_watermark_timeout, v, &F3[10]);
+            d::Field::put(
+                &self.per_connection_buffer_high_watermark_timeout,
+                v,
+                &F3[10],
+            );
             d::Field::put(&self.lb_policy, v, &F3[11]);
             d::Field::put(&self.load_assignment, v, &F3[12]);
             d::Field::put(&self.health_checks, v, &F3[13]);
@@ -2002,7 +2121,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Cluster {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.transport_socket_matches, r, f),
                 1 => r::slot(&mut self.transport_socket_matcher, r, f),
@@ -2010,10 +2134,12 @@ pub(crate) mod described {
                 3 => r::slot(&mut self.alt_stat_name, r, f),
                 4 => r::slot(&mut self.stats_matcher, r, f),
                 5 => r::member(r, f, |x| {
-                    self.cluster_discovery_type = Some(super::cluster::ClusterDiscoveryType::Type(x))
+                    self.cluster_discovery_type =
+                        Some(super::cluster::ClusterDiscoveryType::Type(x))
                 }),
                 6 => r::member(r, f, |x| {
-                    self.cluster_discovery_type = Some(super::cluster::ClusterDiscoveryType::ClusterType(x))
+                    self.cluster_discovery_type =
+                        Some(super::cluster::ClusterDiscoveryType::ClusterType(x))
                 }),
                 7 => r::slot(&mut self.eds_cluster_config, r, f),
                 8 => r::slot(&mut self.connect_timeout, r, f),
@@ -2043,11 +2169,21 @@ pub(crate) mod described {
                 32 => r::slot(&mut self.cleanup_interval, r, f),
                 33 => r::slot(&mut self.upstream_bind_config, r, f),
                 34 => r::slot(&mut self.lb_subset_config, r, f),
-                35 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::RingHashLbConfig(x))),
-                36 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::MaglevLbConfig(x))),
-                37 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::OriginalDstLbConfig(x))),
-                38 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::LeastRequestLbConfig(x))),
-                39 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::RoundRobinLbConfig(x))),
+                35 => r::member(r, f, |x| {
+                    self.lb_config = Some(super::cluster::LbConfig::RingHashLbConfig(x))
+                }),
+                36 => r::member(r, f, |x| {
+                    self.lb_config = Some(super::cluster::LbConfig::MaglevLbConfig(x))
+                }),
+                37 => r::member(r, f, |x| {
+                    self.lb_config = Some(super::cluster::LbConfig::OriginalDstLbConfig(x))
+                }),
+                38 => r::member(r, f, |x| {
+                    self.lb_config = Some(super::cluster::LbConfig::LeastRequestLbConfig(x))
+                }),
+                39 => r::member(r, f, |x| {
+                    self.lb_config = Some(super::cluster::LbConfig::RoundRobinLbConfig(x))
+                }),
                 40 => r::slot(&mut self.common_lb_config, r, f),
                 41 => r::slot(&mut self.transport_socket, r, f),
                 42 => r::slot(&mut self.metadata, r, f),
@@ -2158,11 +2294,17 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.healthy_panic_threshold, v, &F4[0]);
-            if let Some(super::cluster::common_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x)) = &self.locality_config_specifier {
+            if let Some(
+                super::cluster::common_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x),
+            ) = &self.locality_config_specifier
+            {
                 d::put_member(x, v, &F4[1]);
             }
-            if let Some(super::cluster::common_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x)) =
-                &self.locality_config_specifier
+            if let Some(
+                super::cluster::common_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(
+                    x,
+                ),
+            ) = &self.locality_config_specifier
             {
                 d::put_member(x, v, &F4[2]);
             }
@@ -2180,16 +2322,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::CommonLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.healthy_panic_threshold, r, f),
                 1 => r::member(r, f, |x| {
                     self.locality_config_specifier = Some(super::cluster::common_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.locality_config_specifier = Some(
-                        super::cluster::common_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x),
-                    )
+                    self.locality_config_specifier = Some(super::cluster::common_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x))
                 }),
                 3 => r::slot(&mut self.update_merge_window, r, f),
                 4 => r::slot(&mut self.ignore_new_hosts_until_first_hc, r, f),
@@ -2247,7 +2392,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::common_lb_config::ConsistentHashingLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_hostname_for_hashing, r, f),
                 1 => r::slot(&mut self.hash_balance_factor, r, f),
@@ -2281,7 +2431,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::common_lb_config::LocalityWeightedLbConfig {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -2343,7 +2498,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::common_lb_config::ZoneAwareLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.routing_enabled, r, f),
                 1 => r::slot(&mut self.min_cluster_size, r, f),
@@ -2354,7 +2514,15 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -2391,7 +2559,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::CustomClusterType {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.typed_config, r, f),
@@ -2409,7 +2582,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"service_name\": ",
+            "serviceName",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.cluster.v3.Cluster.EdsClusterConfig",
@@ -2438,7 +2618,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::EdsClusterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.eds_config, r, f),
                 1 => r::slot(&mut self.service_name, r, f),
@@ -2497,7 +2682,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"list_as_any\": ", "listAsAny", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"list_as_any\": ",
+            "listAsAny",
+            7,
+            6,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"metadata_fallback_policy\": ",
             "metadataFallbackPolicy",
@@ -2541,7 +2733,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::LbSubsetConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fallback_policy, r, f),
                 1 => r::slot(&mut self.default_subset, r, f),
@@ -2557,7 +2754,14 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"keys\": ", "keys", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"keys\": ",
+            "keys",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"single_host_per_subset\": ",
             "singleHostPerSubset",
@@ -2613,7 +2817,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::lb_subset_config::LbSubsetSelector {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.keys, r, f),
                 1 => r::slot(&mut self.single_host_per_subset, r, f),
@@ -2625,8 +2834,15 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"choice_count\": ", "choiceCount", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(2))]),
+        d::FieldInfo::new(
+            "\"choice_count\": ",
+            "choiceCount",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Gte(d::Bound::Int(2))]),
         d::FieldInfo::new(
             "\"active_request_bias\": ",
             "activeRequestBias",
@@ -2672,7 +2888,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::LeastRequestLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.choice_count, r, f),
                 1 => r::slot(&mut self.active_request_bias, r, f),
@@ -2682,10 +2903,15 @@ pub(crate) mod described {
         }
     }
 
-    static F13: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"table_size\": ", "tableSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(5000011))]),
-    ];
+    static F13: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"table_size\": ",
+        "tableSize",
+        1,
+        0,
+        d::Kind::U64,
+        d::Cardinality::Wrapper,
+    )
+    .rules(&[d::Rule::Lte(d::Bound::Int(5000011))])];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.cluster.v3.Cluster.MaglevLbConfig",
         fields: &F13,
@@ -2712,7 +2938,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::MaglevLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.table_size, r, f),
                 _ => Ok(()),
@@ -2784,7 +3015,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::OriginalDstLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_http_header, r, f),
                 1 => r::slot(&mut self.http_header_name, r, f),
@@ -2804,7 +3040,10 @@ pub(crate) mod described {
             d::Kind::F64,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Float(3.0)), d::Rule::Gte(d::Bound::Float(1.0))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Float(3.0)),
+            d::Rule::Gte(d::Bound::Float(1.0)),
+        ]),
         d::FieldInfo::new(
             "\"predictive_preconnect_ratio\": ",
             "predictivePreconnectRatio",
@@ -2813,7 +3052,10 @@ pub(crate) mod described {
             d::Kind::F64,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Float(3.0)), d::Rule::Gte(d::Bound::Float(1.0))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Float(3.0)),
+            d::Rule::Gte(d::Bound::Float(1.0)),
+        ]),
         d::FieldInfo::new(
             "\"preconnect_enabled_metadata\": ",
             "preconnectEnabledMetadata",
@@ -2851,7 +3093,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::PreconnectPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.per_upstream_preconnect_ratio, r, f),
                 1 => r::slot(&mut self.predictive_preconnect_ratio, r, f),
@@ -2895,7 +3142,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::QueuingPolicies {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.pending_rq_policy, r, f),
                 _ => Ok(()),
@@ -2950,7 +3202,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::RefreshRate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_interval, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),
@@ -3016,7 +3273,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::RingHashLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.minimum_ring_size, r, f),
                 1 => r::slot(&mut self.hash_function, r, f),
@@ -3060,7 +3322,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::RoundRobinLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.slow_start_config, r, f),
                 _ => Ok(()),
@@ -3122,7 +3389,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::SlowStartConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.slow_start_window, r, f),
                 1 => r::slot(&mut self.aggression, r, f),
@@ -3133,7 +3405,15 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"match\": ",
             "match",
@@ -3179,7 +3459,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::TransportSocketMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.r#match, r, f),
@@ -3190,7 +3475,15 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -3236,7 +3529,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Filter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.typed_config, r, f),
@@ -3280,7 +3578,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LoadBalancingPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.policies, r, f),
                 _ => Ok(()),
@@ -3322,7 +3625,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::load_balancing_policy::Policy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_extension_config, r, f),
                 _ => Ok(()),
@@ -3581,7 +3889,11 @@ pub(crate) mod described {
             d::Field::put(&self.enforcing_consecutive_gateway_failure, v, &F25[10]);
             d::Field::put(&self.split_external_local_origin_errors, v, &F25[11]);
             d::Field::put(&self.consecutive_local_origin_failure, v, &F25[12]);
-            d::Field::put(&self.enforcing_consecutive_local_origin_failure, v, &F25[13]);
+            d::Field::put(
+                &self.enforcing_consecutive_local_origin_failure,
+                v,
+                &F25[13],
+            );
             d::Field::put(&self.enforcing_local_origin_success_rate, v, &F25[14]);
             d::Field::put(&self.failure_percentage_threshold, v, &F25[15]);
             d::Field::put(&self.enforcing_failure_percentage, v, &F25[16]);
@@ -3590,7 +3902,11 @@ pub(crate) mod described {
             d::Field::put(&self.failure_percentage_request_volume, v, &F25[19]);
             d::Field::put(&self.max_ejection_time, v, &F25[20]);
             d::Field::put(&self.max_ejection_time_jitter, v, &F25[21]);
-            d::Field::put(&self.successful_active_health_check_uneject_host, v, &F25[22]);
+            d::Field::put(
+                &self.successful_active_health_check_uneject_host,
+                v,
+                &F25[22],
+            );
             d::Field::put(&self.monitors, v, &F25[23]);
             d::Field::put(&self.always_eject_one_host, v, &F25[24]);
             d::Field::put(&self.detect_degraded_hosts, v, &F25[25]);
@@ -3603,7 +3919,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OutlierDetection {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.consecutive_5xx, r, f),
                 1 => r::slot(&mut self.interval, r, f),
@@ -3690,7 +4011,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TrackClusterStats {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.timeout_budgets, r, f),
                 1 => r::slot(&mut self.request_response_sizes, r, f),
@@ -3743,7 +4069,11 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.tcp_keepalive, v, &F27[0]);
-            d::Field::put(&self.set_local_interface_name_on_upstream_connections, v, &F27[1]);
+            d::Field::put(
+                &self.set_local_interface_name_on_upstream_connections,
+                v,
+                &F27[1],
+            );
             d::Field::put(&self.happy_eyeballs_config, v, &F27[2]);
         }
     }
@@ -3754,10 +4084,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamConnectionOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tcp_keepalive, r, f),
-                1 => r::slot(&mut self.set_local_interface_name_on_upstream_connections, r, f),
+                1 => r::slot(
+                    &mut self.set_local_interface_name_on_upstream_connections,
+                    r,
+                    f,
+                ),
                 2 => r::slot(&mut self.happy_eyeballs_config, r, f),
                 _ => Ok(()),
             }
@@ -3810,7 +4149,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::upstream_connection_options::HappyEyeballsConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.first_address_family_version, r, f),
                 1 => r::slot(&mut self.first_address_family_count, r, f),

@@ -59,7 +59,9 @@ pub mod matcher {
             #[prost(skip_debug)]
             pub struct SinglePredicate {
                 #[prost(message, optional, tag = "1")]
-                pub input: ::core::option::Option<super::super::super::super::super::super::core::v3::TypedExtensionConfig>,
+                pub input: ::core::option::Option<
+                    super::super::super::super::super::super::core::v3::TypedExtensionConfig,
+                >,
                 #[prost(oneof = "single_predicate::Matcher", tags = "2, 3")]
                 pub matcher: ::core::option::Option<single_predicate::Matcher>,
             }
@@ -68,19 +70,25 @@ pub mod matcher {
                 #[derive(Clone, PartialEq, ::prost::Oneof)]
                 pub enum Matcher {
                     #[prost(message, tag = "2")]
-                    ValueMatch(super::super::super::super::super::super::super::super::r#type::matcher::v3::StringMatcher),
+                    ValueMatch(
+                        super::super::super::super::super::super::super::super::r#type::matcher::v3::StringMatcher,
+                    ),
                     #[prost(message, tag = "3")]
-                    CustomMatch(super::super::super::super::super::super::super::core::v3::TypedExtensionConfig),
+                    CustomMatch(
+                        super::super::super::super::super::super::super::core::v3::TypedExtensionConfig,
+                    ),
                 }
             }
             impl ::prost::Name for SinglePredicate {
                 const NAME: &'static str = "SinglePredicate";
                 const PACKAGE: &'static str = "envoy.config.common.matcher.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate".into()
+                    "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate"
+                        .into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate".into()
+                    "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate"
+                        .into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -93,10 +101,12 @@ pub mod matcher {
                 const NAME: &'static str = "PredicateList";
                 const PACKAGE: &'static str = "envoy.config.common.matcher.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList".into()
+                    "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList"
+                        .into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList".into()
+                    "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList"
+                        .into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -118,7 +128,8 @@ pub mod matcher {
                 "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate".into()
+                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -136,7 +147,8 @@ pub mod matcher {
                 "envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher".into()
+                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher"
+                    .into()
             }
         }
     }
@@ -154,7 +166,8 @@ pub mod matcher {
     #[prost(skip_debug)]
     pub struct MatcherTree {
         #[prost(message, optional, tag = "1")]
-        pub input: ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
+        pub input:
+            ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
         #[prost(oneof = "matcher_tree::TreeType", tags = "2, 3, 4")]
         pub tree_type: ::core::option::Option<matcher_tree::TreeType>,
     }
@@ -164,7 +177,10 @@ pub mod matcher {
         #[prost(skip_debug)]
         pub struct MatchMap {
             #[prost(btree_map = "string, message", tag = "1")]
-            pub map: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::OnMatch>,
+            pub map: ::prost::alloc::collections::BTreeMap<
+                ::prost::alloc::string::String,
+                super::OnMatch,
+            >,
         }
         impl ::prost::Name for MatchMap {
             const NAME: &'static str = "MatchMap";
@@ -173,7 +189,8 @@ pub mod matcher {
                 "envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap".into()
+                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -217,7 +234,10 @@ impl ::prost::Name for Matcher {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct MatchPredicate {
-    #[prost(oneof = "match_predicate::Rule", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
+    #[prost(
+        oneof = "match_predicate::Rule",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10"
+    )]
     pub rule: ::core::option::Option<match_predicate::Rule>,
 }
 /// Nested message and enum types in `MatchPredicate`.
@@ -321,7 +341,8 @@ pub mod http_generic_body_match {
             "envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch".into()
+            "type.googleapis.com/envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch"
+                .into()
         }
     }
 }
@@ -342,9 +363,23 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"bytes_limit\": ", "bytesLimit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"patterns\": ", "patterns", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"bytes_limit\": ",
+            "bytesLimit",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"patterns\": ",
+            "patterns",
+            2,
+            1,
+            d::Kind::Message(&M1),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.HttpGenericBodyMatch",
@@ -373,7 +408,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpGenericBodyMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bytes_limit, r, f),
                 1 => r::slot(&mut self.patterns, r, f),
@@ -383,12 +423,26 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"string_match\": ", "stringMatch", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"binary_match\": ", "binaryMatch", 2, 1, d::Kind::Bytes, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinBytes(1)]),
+        d::FieldInfo::new(
+            "\"string_match\": ",
+            "stringMatch",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"binary_match\": ",
+            "binaryMatch",
+            2,
+            1,
+            d::Kind::Bytes,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinBytes(1)]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch",
@@ -409,10 +463,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x)) = &self.rule {
+            if let Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x)) =
+                &self.rule
+            {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x)) = &self.rule {
+            if let Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x)) =
+                &self.rule
+            {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -424,13 +482,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_generic_body_match::GenericTextMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.rule = Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x))
+                    self.rule = Some(
+                        super::http_generic_body_match::generic_text_match::Rule::StringMatch(x),
+                    )
                 }),
                 1 => r::member(r, f, |x| {
-                    self.rule = Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x))
+                    self.rule = Some(
+                        super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -471,7 +538,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpHeadersMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.headers, r, f),
                 _ => Ok(()),
@@ -480,12 +552,43 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_match\": ", "andMatch", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_match\": ", "notMatch", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"or_match\": ",
+            "orMatch",
+            1,
+            0,
+            d::Kind::Message(&M4),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"and_match\": ",
+            "andMatch",
+            2,
+            1,
+            d::Kind::Message(&M4),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"not_match\": ",
+            "notMatch",
+            3,
+            2,
+            d::Kind::Message(&M3),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"any_match\": ",
+            "anyMatch",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"http_request_headers_match\": ",
             "httpRequestHeadersMatch",
@@ -587,7 +690,8 @@ pub(crate) mod described {
             if let Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x)) = &self.rule {
                 d::put_member(x, v, &F3[8]);
             }
-            if let Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x)) = &self.rule {
+            if let Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x)) = &self.rule
+            {
                 d::put_member(x, v, &F3[9]);
             }
         }
@@ -599,13 +703,28 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MatchPredicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::OrMatch(x))),
-                1 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::AndMatch(x))),
-                2 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::NotMatch(r::new_box(x)))),
-                3 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::AnyMatch(x))),
-                4 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpRequestHeadersMatch(x))),
+                0 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::OrMatch(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::AndMatch(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::NotMatch(r::new_box(x)))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::AnyMatch(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::HttpRequestHeadersMatch(x))
+                }),
                 5 => r::member(r, f, |x| {
                     self.rule = Some(super::match_predicate::Rule::HttpRequestTrailersMatch(x))
                 }),
@@ -619,15 +738,24 @@ pub(crate) mod described {
                     self.rule = Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x))
                 }),
                 9 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x))
+                    self.rule = Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(
+                        x,
+                    ))
                 }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F4: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"rules\": ",
+        "rules",
+        1,
+        0,
+        d::Kind::Message(&M3),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.MatchPredicate.MatchSet",
         fields: &F4,
@@ -654,7 +782,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::match_predicate::MatchSet {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 _ => Ok(()),
@@ -725,20 +858,34 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Matcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.matcher_type = Some(super::matcher::MatcherType::MatcherList(x))),
-                1 => r::member(r, f, |x| self.matcher_type = Some(super::matcher::MatcherType::MatcherTree(x))),
+                0 => r::member(r, f, |x| {
+                    self.matcher_type = Some(super::matcher::MatcherType::MatcherList(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.matcher_type = Some(super::matcher::MatcherType::MatcherTree(x))
+                }),
                 2 => r::boxed(&mut self.on_no_match, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"matchers\": ", "matchers", 1, 0, d::Kind::Message(&M7), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
-    ];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"matchers\": ",
+        "matchers",
+        1,
+        0,
+        d::Kind::Message(&M7),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList",
         fields: &F6,
@@ -765,7 +912,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::MatcherList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matchers, r, f),
                 _ => Ok(()),
@@ -783,7 +935,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"on_match\": ", "onMatch", 2, 1, d::Kind::Message(&M13), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"on_match\": ",
+            "onMatch",
+            2,
+            1,
+            d::Kind::Message(&M13),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher",
@@ -812,7 +972,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::FieldMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.predicate, r, f),
                 1 => r::slot(&mut self.on_match, r, f),
@@ -878,16 +1043,24 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x)) = &self.match_type {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x)) =
+                &self.match_type
+            {
                 d::put_member(x, v, &F8[0]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x)) = &self.match_type {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x)) =
+                &self.match_type
+            {
                 d::put_member(x, v, &F8[1]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x)) = &self.match_type {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x)) =
+                &self.match_type
+            {
                 d::put_member(x, v, &F8[2]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(x)) = &self.match_type {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(x)) =
+                &self.match_type
+            {
                 d::put_member(&**x, v, &F8[3]);
             }
         }
@@ -899,19 +1072,31 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::Predicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x))
+                    self.match_type =
+                        Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x))
+                    self.match_type =
+                        Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x))
+                    self.match_type =
+                        Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(r::new_box(x)))
+                    self.match_type = Some(
+                        super::matcher::matcher_list::predicate::MatchType::NotMatcher(r::new_box(
+                            x,
+                        )),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -953,7 +1138,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::predicate::PredicateList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.predicate, r, f),
                 _ => Ok(()),
@@ -1010,10 +1200,16 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.input, v, &F10[0]);
-            if let Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x)) = &self.matcher {
+            if let Some(
+                super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x),
+            ) = &self.matcher
+            {
                 d::put_member(x, v, &F10[1]);
             }
-            if let Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x)) = &self.matcher {
+            if let Some(
+                super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x),
+            ) = &self.matcher
+            {
                 d::put_member(x, v, &F10[2]);
             }
         }
@@ -1025,7 +1221,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::predicate::SinglePredicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.input, r, f),
                 1 => r::member(r, f, |x| {
@@ -1097,10 +1298,12 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.input, v, &F11[0]);
-            if let Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x)) = &self.tree_type {
+            if let Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x)) = &self.tree_type
+            {
                 d::put_member(x, v, &F11[1]);
             }
-            if let Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x)) = &self.tree_type {
+            if let Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x)) = &self.tree_type
+            {
                 d::put_member(x, v, &F11[2]);
             }
             if let Some(super::matcher::matcher_tree::TreeType::CustomMatch(x)) = &self.tree_type {
@@ -1115,7 +1318,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::MatcherTree {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.input, r, f),
                 1 => r::member(r, f, |x| {
@@ -1167,7 +1375,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_tree::MatchMap {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.map, r, f),
                 _ => Ok(()),
@@ -1176,7 +1389,15 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"matcher\": ", "matcher", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"matcher\": ",
+            "matcher",
+            1,
+            0,
+            d::Kind::Message(&M5),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"action\": ",
             "action",
@@ -1186,7 +1407,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"keep_matching\": ", "keepMatching", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"keep_matching\": ",
+            "keepMatching",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.OnMatch",
@@ -1223,12 +1451,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::OnMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.on_match = Some(super::matcher::on_match::OnMatch::Matcher(r::new_box(x)))
                 }),
-                1 => r::member(r, f, |x| self.on_match = Some(super::matcher::on_match::OnMatch::Action(x))),
+                1 => r::member(r, f, |x| {
+                    self.on_match = Some(super::matcher::on_match::OnMatch::Action(x))
+                }),
                 2 => r::slot(&mut self.keep_matching, r, f),
                 _ => Ok(()),
             }

@@ -13,9 +13,11 @@ pub struct HeaderMutationRules {
     #[prost(message, optional, tag = "4")]
     pub disallow_all: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "5")]
-    pub allow_expression: ::core::option::Option<super::super::super::super::r#type::matcher::v3::RegexMatcher>,
+    pub allow_expression:
+        ::core::option::Option<super::super::super::super::r#type::matcher::v3::RegexMatcher>,
     #[prost(message, optional, tag = "6")]
-    pub disallow_expression: ::core::option::Option<super::super::super::super::r#type::matcher::v3::RegexMatcher>,
+    pub disallow_expression:
+        ::core::option::Option<super::super::super::super::r#type::matcher::v3::RegexMatcher>,
     #[prost(message, optional, tag = "7")]
     pub disallow_is_error: ::core::option::Option<bool>,
 }
@@ -41,7 +43,9 @@ pub mod header_mutation {
     #[prost(skip_debug)]
     pub struct RemoveOnMatch {
         #[prost(message, optional, tag = "1")]
-        pub key_matcher: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
+        pub key_matcher: ::core::option::Option<
+            super::super::super::super::super::r#type::matcher::v3::StringMatcher,
+        >,
     }
     impl ::prost::Name for RemoveOnMatch {
         const NAME: &'static str = "RemoveOnMatch";
@@ -50,7 +54,8 @@ pub mod header_mutation {
             "envoy.config.common.mutation_rules.v3.HeaderMutation.RemoveOnMatch".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.common.mutation_rules.v3.HeaderMutation.RemoveOnMatch".into()
+            "type.googleapis.com/envoy.config.common.mutation_rules.v3.HeaderMutation.RemoveOnMatch"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -80,9 +85,16 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"remove\": ", "remove", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"remove\": ",
+            "remove",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"append\": ",
             "append",
@@ -139,11 +151,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutation {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.action = Some(super::header_mutation::Action::Remove(x))),
-                1 => r::member(r, f, |x| self.action = Some(super::header_mutation::Action::Append(x))),
-                2 => r::member(r, f, |x| self.action = Some(super::header_mutation::Action::RemoveOnMatch(x))),
+                0 => r::member(r, f, |x| {
+                    self.action = Some(super::header_mutation::Action::Remove(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.action = Some(super::header_mutation::Action::Append(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.action = Some(super::header_mutation::Action::RemoveOnMatch(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -184,7 +207,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::header_mutation::RemoveOnMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key_matcher, r, f),
                 _ => Ok(()),
@@ -201,7 +229,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new("\"allow_envoy\": ", "allowEnvoy", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"allow_envoy\": ",
+            "allowEnvoy",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"disallow_system\": ",
             "disallowSystem",
@@ -210,7 +245,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new("\"disallow_all\": ", "disallowAll", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"disallow_all\": ",
+            "disallowAll",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"allow_expression\": ",
             "allowExpression",
@@ -268,7 +310,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutationRules {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_all_routing, r, f),
                 1 => r::slot(&mut self.allow_envoy, r, f),

@@ -25,7 +25,8 @@ pub struct EnvoyInternalAddress {
     #[prost(string, tag = "2")]
     pub endpoint_id: ::prost::alloc::string::String,
     #[prost(oneof = "envoy_internal_address::AddressNameSpecifier", tags = "1")]
-    pub address_name_specifier: ::core::option::Option<envoy_internal_address::AddressNameSpecifier>,
+    pub address_name_specifier:
+        ::core::option::Option<envoy_internal_address::AddressNameSpecifier>,
 }
 /// Nested message and enum types in `EnvoyInternalAddress`.
 pub mod envoy_internal_address {
@@ -311,8 +312,10 @@ pub struct Node {
     #[prost(message, optional, tag = "3")]
     pub metadata: ::core::option::Option<::prost_types::Struct>,
     #[prost(btree_map = "string, message", tag = "12")]
-    pub dynamic_parameters:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::super::super::xds::core::v3::ContextParams>,
+    pub dynamic_parameters: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        super::super::super::super::xds::core::v3::ContextParams,
+    >,
     #[prost(message, optional, tag = "4")]
     pub locality: ::core::option::Option<Locality>,
     #[prost(string, tag = "6")]
@@ -350,9 +353,13 @@ impl ::prost::Name for Node {
 #[prost(skip_debug)]
 pub struct Metadata {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub filter_metadata: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost_types::Struct>,
+    pub filter_metadata: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost_types::Struct,
+    >,
     #[prost(btree_map = "string, message", tag = "2")]
-    pub typed_filter_metadata: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_filter_metadata:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
 }
 impl ::prost::Name for Metadata {
     const NAME: &'static str = "Metadata";
@@ -1054,7 +1061,9 @@ pub mod api_config_source {
         /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
-                "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE" => Some(Self::DeprecatedAndUnavailableDoNotUse),
+                "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE" => {
+                    Some(Self::DeprecatedAndUnavailableDoNotUse)
+                }
                 "REST" => Some(Self::Rest),
                 "GRPC" => Some(Self::Grpc),
                 "DELTA_GRPC" => Some(Self::DeltaGrpc),
@@ -1235,7 +1244,8 @@ impl ApiVersion {
 #[prost(skip_debug)]
 pub struct EventServiceConfig {
     #[prost(oneof = "event_service_config::ConfigSourceSpecifier", tags = "1")]
-    pub config_source_specifier: ::core::option::Option<event_service_config::ConfigSourceSpecifier>,
+    pub config_source_specifier:
+        ::core::option::Option<event_service_config::ConfigSourceSpecifier>,
 }
 /// Nested message and enum types in `EventServiceConfig`.
 pub mod event_service_config {
@@ -1391,7 +1401,8 @@ pub mod grpc_service {
                 "envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials".into()
+                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -1404,14 +1415,16 @@ pub mod grpc_service {
                 "envoy.config.core.v3.GrpcService.GoogleGrpc.GoogleLocalCredentials".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.GoogleLocalCredentials".into()
+                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.GoogleLocalCredentials"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
         #[prost(skip_debug)]
         pub struct ChannelCredentials {
             #[prost(oneof = "channel_credentials::CredentialSpecifier", tags = "1, 2, 3")]
-            pub credential_specifier: ::core::option::Option<channel_credentials::CredentialSpecifier>,
+            pub credential_specifier:
+                ::core::option::Option<channel_credentials::CredentialSpecifier>,
         }
         /// Nested message and enum types in `ChannelCredentials`.
         pub mod channel_credentials {
@@ -1432,13 +1445,17 @@ pub mod grpc_service {
                 "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelCredentials".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelCredentials".into()
+                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelCredentials"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
         #[prost(skip_debug)]
         pub struct CallCredentials {
-            #[prost(oneof = "call_credentials::CredentialSpecifier", tags = "1, 2, 3, 4, 5, 6, 7")]
+            #[prost(
+                oneof = "call_credentials::CredentialSpecifier",
+                tags = "1, 2, 3, 4, 5, 6, 7"
+            )]
             pub credential_specifier: ::core::option::Option<call_credentials::CredentialSpecifier>,
         }
         /// Nested message and enum types in `CallCredentials`.
@@ -1455,7 +1472,8 @@ pub mod grpc_service {
                 const NAME: &'static str = "ServiceAccountJWTAccessCredentials";
                 const PACKAGE: &'static str = "envoy.config.core.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials".into()
+                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials"
+                        .into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
                     "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials"
@@ -1474,10 +1492,12 @@ pub mod grpc_service {
                 const NAME: &'static str = "GoogleIAMCredentials";
                 const PACKAGE: &'static str = "envoy.config.core.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials".into()
+                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials"
+                        .into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials".into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials"
+                        .into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1486,7 +1506,8 @@ pub mod grpc_service {
                 #[prost(string, tag = "1")]
                 pub name: ::prost::alloc::string::String,
                 #[prost(oneof = "metadata_credentials_from_plugin::ConfigType", tags = "3")]
-                pub config_type: ::core::option::Option<metadata_credentials_from_plugin::ConfigType>,
+                pub config_type:
+                    ::core::option::Option<metadata_credentials_from_plugin::ConfigType>,
             }
             /// Nested message and enum types in `MetadataCredentialsFromPlugin`.
             pub mod metadata_credentials_from_plugin {
@@ -1500,10 +1521,12 @@ pub mod grpc_service {
                 const NAME: &'static str = "MetadataCredentialsFromPlugin";
                 const PACKAGE: &'static str = "envoy.config.core.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin".into()
+                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin"
+                        .into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin".into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin"
+                        .into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1535,7 +1558,8 @@ pub mod grpc_service {
                     "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService".into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService"
+                        .into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -1563,14 +1587,18 @@ pub mod grpc_service {
                 "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials".into()
+                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
         #[prost(skip_debug)]
         pub struct ChannelArgs {
             #[prost(btree_map = "string, message", tag = "1")]
-            pub args: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, channel_args::Value>,
+            pub args: ::prost::alloc::collections::BTreeMap<
+                ::prost::alloc::string::String,
+                channel_args::Value,
+            >,
         }
         /// Nested message and enum types in `ChannelArgs`.
         pub mod channel_args {
@@ -1597,7 +1625,8 @@ pub mod grpc_service {
                     "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value".into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value"
+                        .into()
                 }
             }
         }
@@ -1750,13 +1779,19 @@ pub mod health_check {
         #[prost(string, repeated, tag = "8")]
         pub request_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(message, repeated, tag = "9")]
-        pub expected_statuses: ::prost::alloc::vec::Vec<super::super::super::super::r#type::v3::Int64Range>,
+        pub expected_statuses:
+            ::prost::alloc::vec::Vec<super::super::super::super::r#type::v3::Int64Range>,
         #[prost(message, repeated, tag = "12")]
-        pub retriable_statuses: ::prost::alloc::vec::Vec<super::super::super::super::r#type::v3::Int64Range>,
-        #[prost(enumeration = "super::super::super::super::r#type::v3::CodecClientType", tag = "10")]
+        pub retriable_statuses:
+            ::prost::alloc::vec::Vec<super::super::super::super::r#type::v3::Int64Range>,
+        #[prost(
+            enumeration = "super::super::super::super::r#type::v3::CodecClientType",
+            tag = "10"
+        )]
         pub codec_client_type: i32,
         #[prost(message, optional, tag = "11")]
-        pub service_name_matcher: ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
+        pub service_name_matcher:
+            ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
         #[prost(enumeration = "super::RequestMethod", tag = "13")]
         pub method: i32,
     }
@@ -2002,7 +2037,8 @@ pub struct QuicProtocolOptions {
     #[prost(message, optional, tag = "10")]
     pub client_packet_writer: ::core::option::Option<TypedExtensionConfig>,
     #[prost(message, optional, tag = "11")]
-    pub connection_migration: ::core::option::Option<quic_protocol_options::ConnectionMigrationSettings>,
+    pub connection_migration:
+        ::core::option::Option<quic_protocol_options::ConnectionMigrationSettings>,
     #[prost(message, optional, tag = "12")]
     pub memory_reduction_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "13")]
@@ -2014,7 +2050,8 @@ pub mod quic_protocol_options {
     #[prost(skip_debug)]
     pub struct ConnectionMigrationSettings {
         #[prost(message, optional, tag = "1")]
-        pub migrate_idle_connections: ::core::option::Option<connection_migration_settings::MigrateIdleConnectionSettings>,
+        pub migrate_idle_connections:
+            ::core::option::Option<connection_migration_settings::MigrateIdleConnectionSettings>,
         #[prost(message, optional, tag = "2")]
         pub max_time_on_non_default_network: ::core::option::Option<::prost_types::Duration>,
     }
@@ -2030,7 +2067,8 @@ pub mod quic_protocol_options {
             const NAME: &'static str = "MigrateIdleConnectionSettings";
             const PACKAGE: &'static str = "envoy.config.core.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings.MigrateIdleConnectionSettings".into()
+                "envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings.MigrateIdleConnectionSettings"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
                 "type.googleapis.com/envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings.MigrateIdleConnectionSettings"
@@ -2045,7 +2083,8 @@ pub mod quic_protocol_options {
             "envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings".into()
+            "type.googleapis.com/envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings"
+                .into()
         }
     }
 }
@@ -2089,7 +2128,8 @@ pub struct AlternateProtocolsCacheOptions {
     #[prost(message, optional, tag = "3")]
     pub key_value_store_config: ::core::option::Option<TypedExtensionConfig>,
     #[prost(message, repeated, tag = "4")]
-    pub prepopulated_entries: ::prost::alloc::vec::Vec<alternate_protocols_cache_options::AlternateProtocolsCacheEntry>,
+    pub prepopulated_entries:
+        ::prost::alloc::vec::Vec<alternate_protocols_cache_options::AlternateProtocolsCacheEntry>,
     #[prost(string, repeated, tag = "5")]
     pub canonical_suffixes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
@@ -2107,10 +2147,12 @@ pub mod alternate_protocols_cache_options {
         const NAME: &'static str = "AlternateProtocolsCacheEntry";
         const PACKAGE: &'static str = "envoy.config.core.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry".into()
+            "envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry".into()
+            "type.googleapis.com/envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry"
+                .into()
         }
     }
 }
@@ -2132,14 +2174,18 @@ pub struct HttpProtocolOptions {
     #[prost(message, optional, tag = "3")]
     pub max_connection_duration: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "8")]
-    pub max_connection_duration_jitter: ::core::option::Option<super::super::super::r#type::v3::Percent>,
+    pub max_connection_duration_jitter:
+        ::core::option::Option<super::super::super::r#type::v3::Percent>,
     #[prost(message, optional, tag = "2")]
     pub max_headers_count: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "7")]
     pub max_response_headers_kb: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "4")]
     pub max_stream_duration: ::core::option::Option<::prost_types::Duration>,
-    #[prost(enumeration = "http_protocol_options::HeadersWithUnderscoresAction", tag = "5")]
+    #[prost(
+        enumeration = "http_protocol_options::HeadersWithUnderscoresAction",
+        tag = "5"
+    )]
     pub headers_with_underscores_action: i32,
     #[prost(message, optional, tag = "6")]
     pub max_requests_per_connection: ::core::option::Option<u32>,
@@ -2210,7 +2256,8 @@ pub struct Http1ProtocolOptions {
     #[prost(bool, tag = "10")]
     pub allow_custom_methods: bool,
     #[prost(message, repeated, tag = "11")]
-    pub ignore_http_11_upgrade: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub ignore_http_11_upgrade:
+        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
 }
 /// Nested message and enum types in `Http1ProtocolOptions`.
 pub mod http1_protocol_options {
@@ -2232,7 +2279,8 @@ pub mod http1_protocol_options {
                 "envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat.ProperCaseWords".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat.ProperCaseWords".into()
+                "type.googleapis.com/envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat.ProperCaseWords"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -2316,7 +2364,8 @@ pub struct Http2ProtocolOptions {
     #[prost(message, optional, tag = "14")]
     pub override_stream_error_on_invalid_http_message: ::core::option::Option<bool>,
     #[prost(message, repeated, tag = "13")]
-    pub custom_settings_parameters: ::prost::alloc::vec::Vec<http2_protocol_options::SettingsParameter>,
+    pub custom_settings_parameters:
+        ::prost::alloc::vec::Vec<http2_protocol_options::SettingsParameter>,
     #[prost(message, optional, tag = "15")]
     pub connection_keepalive: ::core::option::Option<KeepaliveSettings>,
     #[prost(message, optional, tag = "16")]
@@ -2422,7 +2471,10 @@ impl ::prost::Name for SchemeHeaderTransformation {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ProxyProtocolPassThroughTlVs {
-    #[prost(enumeration = "proxy_protocol_pass_through_tl_vs::PassTlVsMatchType", tag = "1")]
+    #[prost(
+        enumeration = "proxy_protocol_pass_through_tl_vs::PassTlVsMatchType",
+        tag = "1"
+    )]
     pub match_type: i32,
     #[prost(uint32, repeated, tag = "2")]
     pub tlv_type: ::prost::alloc::vec::Vec<u32>,
@@ -2829,10 +2881,12 @@ pub(crate) mod described {
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.core.v3.ApiConfigSource.ApiType",
         values: &[
-            d::EnumValue::new(0, "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE").deprecated(&d::Deprecation {
-                since: "",
-                disallowed: true,
-            }),
+            d::EnumValue::new(0, "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE").deprecated(
+                &d::Deprecation {
+                    since: "",
+                    disallowed: true,
+                },
+            ),
             d::EnumValue::new(1, "REST"),
             d::EnumValue::new(2, "GRPC"),
             d::EnumValue::new(3, "DELTA_GRPC"),
@@ -2922,7 +2976,10 @@ pub(crate) mod described {
 
     pub(crate) static E7: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.core.v3.ProxyProtocolPassThroughTLVs.PassTLVsMatchType",
-        values: &[d::EnumValue::new(0, "INCLUDE_ALL"), d::EnumValue::new(1, "INCLUDE")],
+        values: &[
+            d::EnumValue::new(0, "INCLUDE_ALL"),
+            d::EnumValue::new(1, "INCLUDE"),
+        ],
     };
     impl d::DescribeEnum for super::proxy_protocol_pass_through_tl_vs::PassTlVsMatchType {
         const INFO: &'static d::EnumInfo = &E7;
@@ -2949,7 +3006,10 @@ pub(crate) mod described {
 
     pub(crate) static E9: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.core.v3.RoutingPriority",
-        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "HIGH")],
+        values: &[
+            d::EnumValue::new(0, "DEFAULT"),
+            d::EnumValue::new(1, "HIGH"),
+        ],
     };
     impl d::DescribeEnum for super::RoutingPriority {
         const INFO: &'static d::EnumInfo = &E9;
@@ -3009,7 +3069,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"pipe\": ", "pipe", 2, 1, d::Kind::Message(&M65), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"pipe\": ",
+            "pipe",
+            2,
+            1,
+            d::Kind::Message(&M65),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"envoy_internal_address\": ",
             "envoyInternalAddress",
@@ -3057,11 +3125,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Address {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.address = Some(super::address::Address::SocketAddress(x))),
-                1 => r::member(r, f, |x| self.address = Some(super::address::Address::Pipe(x))),
-                2 => r::member(r, f, |x| self.address = Some(super::address::Address::EnvoyInternalAddress(x))),
+                0 => r::member(r, f, |x| {
+                    self.address = Some(super::address::Address::SocketAddress(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.address = Some(super::address::Address::Pipe(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.address = Some(super::address::Address::EnvoyInternalAddress(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -3092,7 +3171,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AggregatedConfigSource {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -3101,9 +3185,24 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"max_entries\": ", "maxEntries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"max_entries\": ",
+            "maxEntries",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"key_value_store_config\": ",
             "keyValueStoreConfig",
@@ -3159,7 +3258,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AlternateProtocolsCacheOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.max_entries, r, f),
@@ -3172,10 +3276,27 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"hostname\": ", "hostname", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"port\": ", "port", 2, 1, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Lt(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"hostname\": ",
+            "hostname",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"port\": ",
+            "port",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
+            d::Rule::Lt(d::Bound::Int(65535)),
+            d::Rule::Gt(d::Bound::Int(0)),
+        ]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry",
@@ -3204,7 +3325,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::alternate_protocols_cache_options::AlternateProtocolsCacheEntry {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.hostname, r, f),
                 1 => r::slot(&mut self.port, r, f),
@@ -3214,7 +3340,15 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"api_type\": ", "apiType", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"api_type\": ",
+            "apiType",
+            1,
+            0,
+            d::Kind::Enum(&E0),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"transport_api_version\": ",
             "transportApiVersion",
@@ -3316,7 +3450,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApiConfigSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.api_type, r, f),
                 1 => r::slot(&mut self.transport_api_version, r, f),
@@ -3333,8 +3472,24 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"local\": ", "local", 1, 0, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"remote\": ", "remote", 2, 1, d::Kind::Message(&M73), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"local\": ",
+            "local",
+            1,
+            0,
+            d::Kind::Message(&M13),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"remote\": ",
+            "remote",
+            2,
+            1,
+            d::Kind::Message(&M73),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.AsyncDataSource",
@@ -3370,10 +3525,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AsyncDataSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.specifier = Some(super::async_data_source::Specifier::Local(x))),
-                1 => r::member(r, f, |x| self.specifier = Some(super::async_data_source::Specifier::Remote(x))),
+                0 => r::member(r, f, |x| {
+                    self.specifier = Some(super::async_data_source::Specifier::Local(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.specifier = Some(super::async_data_source::Specifier::Remote(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -3426,7 +3590,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BackoffStrategy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_interval, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),
@@ -3444,7 +3613,14 @@ pub(crate) mod described {
             d::Kind::Message(&M85),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"freebind\": ", "freebind", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"freebind\": ",
+            "freebind",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"socket_options\": ",
             "socketOptions",
@@ -3522,7 +3698,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BindConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source_address, r, f),
                 1 => r::slot(&mut self.freebind, r, f),
@@ -3581,7 +3762,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BuildVersion {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version, r, f),
                 1 => r::slot(&mut self.metadata, r, f),
@@ -3644,7 +3830,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CelExpressionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enable_string_conversion, r, f),
                 1 => r::slot(&mut self.enable_string_concat, r, f),
@@ -3664,8 +3855,15 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"prefix_len\": ", "prefixLen", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new(
+            "\"prefix_len\": ",
+            "prefixLen",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.CidrRange",
@@ -3694,7 +3892,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CidrRange {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address_prefix, r, f),
                 1 => r::slot(&mut self.prefix_len, r, f),
@@ -3712,12 +3915,19 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::core::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"path\": ", "path", 1, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            1,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
         d::FieldInfo::new(
             "\"path_config_source\": ",
             "pathConfigSource",
@@ -3736,8 +3946,24 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"ads\": ", "ads", 3, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"self\": ", "self", 5, 5, d::Kind::Message(&M84), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"ads\": ",
+            "ads",
+            3,
+            4,
+            d::Kind::Message(&M1),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"self\": ",
+            "self",
+            5,
+            5,
+            d::Kind::Message(&M84),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"initial_fetch_timeout\": ",
             "initialFetchTimeout",
@@ -3776,19 +4002,29 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.authorities, v, &F11[0]);
-            if let Some(super::config_source::ConfigSourceSpecifier::Path(x)) = &self.config_source_specifier {
+            if let Some(super::config_source::ConfigSourceSpecifier::Path(x)) =
+                &self.config_source_specifier
+            {
                 d::put_member(x, v, &F11[1]);
             }
-            if let Some(super::config_source::ConfigSourceSpecifier::PathConfigSource(x)) = &self.config_source_specifier {
+            if let Some(super::config_source::ConfigSourceSpecifier::PathConfigSource(x)) =
+                &self.config_source_specifier
+            {
                 d::put_member(x, v, &F11[2]);
             }
-            if let Some(super::config_source::ConfigSourceSpecifier::ApiConfigSource(x)) = &self.config_source_specifier {
+            if let Some(super::config_source::ConfigSourceSpecifier::ApiConfigSource(x)) =
+                &self.config_source_specifier
+            {
                 d::put_member(x, v, &F11[3]);
             }
-            if let Some(super::config_source::ConfigSourceSpecifier::Ads(x)) = &self.config_source_specifier {
+            if let Some(super::config_source::ConfigSourceSpecifier::Ads(x)) =
+                &self.config_source_specifier
+            {
                 d::put_member(x, v, &F11[4]);
             }
-            if let Some(super::config_source::ConfigSourceSpecifier::Self_(x)) = &self.config_source_specifier {
+            if let Some(super::config_source::ConfigSourceSpecifier::Self_(x)) =
+                &self.config_source_specifier
+            {
                 d::put_member(x, v, &F11[5]);
             }
             d::Field::put(&self.initial_fetch_timeout, v, &F11[6]);
@@ -3802,23 +4038,33 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConfigSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.authorities, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::Path(x))
+                    self.config_source_specifier =
+                        Some(super::config_source::ConfigSourceSpecifier::Path(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::PathConfigSource(x))
+                    self.config_source_specifier =
+                        Some(super::config_source::ConfigSourceSpecifier::PathConfigSource(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::ApiConfigSource(x))
+                    self.config_source_specifier =
+                        Some(super::config_source::ConfigSourceSpecifier::ApiConfigSource(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::Ads(x))
+                    self.config_source_specifier =
+                        Some(super::config_source::ConfigSourceSpecifier::Ads(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::Self_(x))
+                    self.config_source_specifier =
+                        Some(super::config_source::ConfigSourceSpecifier::Self_(x))
                 }),
                 6 => r::slot(&mut self.initial_fetch_timeout, r, f),
                 7 => r::slot(&mut self.resource_api_version, r, f),
@@ -3861,7 +4107,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ControlPlane {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.identifier, r, f),
                 _ => Ok(()),
@@ -3870,10 +4121,25 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"filename\": ", "filename", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"inline_bytes\": ", "inlineBytes", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"filename\": ",
+            "filename",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"inline_bytes\": ",
+            "inlineBytes",
+            2,
+            1,
+            d::Kind::Bytes,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"inline_string\": ",
             "inlineString",
@@ -3943,11 +4209,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DataSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.specifier = Some(super::data_source::Specifier::Filename(x))),
-                1 => r::member(r, f, |x| self.specifier = Some(super::data_source::Specifier::InlineBytes(x))),
-                2 => r::member(r, f, |x| self.specifier = Some(super::data_source::Specifier::InlineString(x))),
+                0 => r::member(r, f, |x| {
+                    self.specifier = Some(super::data_source::Specifier::Filename(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.specifier = Some(super::data_source::Specifier::InlineBytes(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.specifier = Some(super::data_source::Specifier::InlineString(x))
+                }),
                 3 => r::member(r, f, |x| {
                     self.specifier = Some(super::data_source::Specifier::EnvironmentVariable(x))
                 }),
@@ -4003,7 +4280,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsResolutionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.resolvers, r, f),
                 1 => r::slot(&mut self.dns_resolver_options, r, f),
@@ -4057,7 +4339,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsResolverOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_tcp_for_dns_lookups, r, f),
                 1 => r::slot(&mut self.no_default_search_domain, r, f),
@@ -4076,7 +4363,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"endpoint_id\": ", "endpointId", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"endpoint_id\": ",
+            "endpointId",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M16: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.EnvoyInternalAddress",
@@ -4097,7 +4391,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::envoy_internal_address::AddressNameSpecifier::ServerListenerName(x)) = &self.address_name_specifier {
+            if let Some(super::envoy_internal_address::AddressNameSpecifier::ServerListenerName(
+                x,
+            )) = &self.address_name_specifier
+            {
                 d::put_member(x, v, &F16[0]);
             }
             d::Field::put(&self.endpoint_id, v, &F16[1]);
@@ -4110,10 +4407,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvoyInternalAddress {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.address_name_specifier = Some(super::envoy_internal_address::AddressNameSpecifier::ServerListenerName(x))
+                    self.address_name_specifier = Some(
+                        super::envoy_internal_address::AddressNameSpecifier::ServerListenerName(x),
+                    )
                 }),
                 1 => r::slot(&mut self.endpoint_id, r, f),
                 _ => Ok(()),
@@ -4149,7 +4453,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::event_service_config::ConfigSourceSpecifier::GrpcService(x)) = &self.config_source_specifier {
+            if let Some(super::event_service_config::ConfigSourceSpecifier::GrpcService(x)) =
+                &self.config_source_specifier
+            {
                 d::put_member(x, v, &F17[0]);
             }
         }
@@ -4161,10 +4467,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EventServiceConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.config_source_specifier = Some(super::event_service_config::ConfigSourceSpecifier::GrpcService(x))
+                    self.config_source_specifier =
+                        Some(super::event_service_config::ConfigSourceSpecifier::GrpcService(x))
                 }),
                 _ => Ok(()),
             }
@@ -4172,8 +4484,22 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"category\": ", "category", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"category\": ",
+            "category",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"type_descriptor\": ",
             "typeDescriptor",
@@ -4186,9 +4512,30 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: false,
         }),
-        d::FieldInfo::new("\"version\": ", "version", 4, 3, d::Kind::Message(&M8), d::Cardinality::Optional),
-        d::FieldInfo::new("\"disabled\": ", "disabled", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"type_urls\": ", "typeUrls", 6, 5, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"version\": ",
+            "version",
+            4,
+            3,
+            d::Kind::Message(&M8),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            5,
+            4,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"type_urls\": ",
+            "typeUrls",
+            6,
+            5,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
     ];
     pub(crate) static M18: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.Extension",
@@ -4221,7 +4568,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Extension {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.category, r, f),
@@ -4260,7 +4612,15 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"type_urls\": ", "typeUrls", 4, 3, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"type_urls\": ",
+            "typeUrls",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.ExtensionConfigSource",
@@ -4291,7 +4651,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtensionConfigSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_source, r, f),
                 1 => r::slot(&mut self.default_config, r, f),
@@ -4303,7 +4668,15 @@ pub(crate) mod described {
     }
 
     static F20: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"address\": ", "address", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"address\": ",
+            "address",
+            1,
+            0,
+            d::Kind::Message(&M85),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"socket_options\": ",
             "socketOptions",
@@ -4340,7 +4713,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtraSourceAddress {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.socket_options, r, f),
@@ -4383,7 +4761,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GrpcMethodList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.services, r, f),
                 _ => Ok(()),
@@ -4392,9 +4775,24 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"method_names\": ", "methodNames", 2, 1, d::Kind::String, d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"method_names\": ",
+            "methodNames",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M22: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcMethodList.Service",
@@ -4423,7 +4821,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_method_list::Service {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.method_names, r, f),
@@ -4495,10 +4898,13 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_service::TargetSpecifier::EnvoyGrpc(x)) = &self.target_specifier {
+            if let Some(super::grpc_service::TargetSpecifier::EnvoyGrpc(x)) = &self.target_specifier
+            {
                 d::put_member(x, v, &F23[0]);
             }
-            if let Some(super::grpc_service::TargetSpecifier::GoogleGrpc(x)) = &self.target_specifier {
+            if let Some(super::grpc_service::TargetSpecifier::GoogleGrpc(x)) =
+                &self.target_specifier
+            {
                 d::put_member(x, v, &F23[1]);
             }
             d::Field::put(&self.timeout, v, &F23[2]);
@@ -4513,13 +4919,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GrpcService {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.target_specifier = Some(super::grpc_service::TargetSpecifier::EnvoyGrpc(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.target_specifier = Some(super::grpc_service::TargetSpecifier::GoogleGrpc(x))
+                    self.target_specifier =
+                        Some(super::grpc_service::TargetSpecifier::GoogleGrpc(x))
                 }),
                 2 => r::slot(&mut self.timeout, r, f),
                 3 => r::slot(&mut self.initial_metadata, r, f),
@@ -4530,10 +4942,27 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"cluster_name\": ", "clusterName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"cluster_name\": ",
+            "clusterName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"authority\": ",
+            "authority",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
+            d::Rule::MaxBytes(16384),
+            d::Rule::HeaderValue { strict: false },
+        ]),
         d::FieldInfo::new(
             "\"retry_policy\": ",
             "retryPolicy",
@@ -4589,7 +5018,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::EnvoyGrpc {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_name, r, f),
                 1 => r::slot(&mut self.authority, r, f),
@@ -4602,7 +5036,15 @@ pub(crate) mod described {
     }
 
     static F25: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"target_uri\": ", "targetUri", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"target_uri\": ",
+            "targetUri",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"channel_credentials\": ",
             "channelCredentials",
@@ -4635,8 +5077,15 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 4, 5, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            4,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"credentials_factory_name\": ",
             "credentialsFactoryName",
@@ -4705,7 +5154,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::GoogleGrpc {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.target_uri, r, f),
                 1 => r::slot(&mut self.channel_credentials, r, f),
@@ -4723,7 +5177,15 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"access_token\": ", "accessToken", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"access_token\": ",
+            "accessToken",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"google_compute_engine\": ",
             "googleComputeEngine",
@@ -4798,35 +5260,31 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::AccessToken(x)) =
-                &self.credential_specifier
-            {
-                d::put_member(x, v, &F26[0]);
-            }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleComputeEngine(x)) =
-                &self.credential_specifier
-            {
-                d::put_member(x, v, &F26[1]);
-            }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleRefreshToken(x)) =
-                &self.credential_specifier
-            {
-                d::put_member(x, v, &F26[2]);
-            }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::ServiceAccountJwtAccess(x)) =
-                &self.credential_specifier
-            {
-                d::put_member(x, v, &F26[3]);
-            }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleIam(x)) = &self.credential_specifier
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::AccessToken(x)) = &self.credential_specifier { d::put_member(x, v, &F26[0]); }
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleComputeEngine(x)) = &self.credential_specifier { d::put_member(x, v, &F26[1]); }
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleRefreshToken(x)) = &self.credential_specifier { d::put_member(x, v, &F26[2]); }
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::ServiceAccountJwtAccess(x)) = &self.credential_specifier { d::put_member(x, v, &F26[3]); }
+            if let Some(
+                super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleIam(
+                    x,
+                ),
+            ) = &self.credential_specifier
             {
                 d::put_member(x, v, &F26[4]);
             }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::FromPlugin(x)) = &self.credential_specifier
+            if let Some(
+                super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::FromPlugin(
+                    x,
+                ),
+            ) = &self.credential_specifier
             {
                 d::put_member(x, v, &F26[5]);
             }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::StsService(x)) = &self.credential_specifier
+            if let Some(
+                super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::StsService(
+                    x,
+                ),
+            ) = &self.credential_specifier
             {
                 d::put_member(x, v, &F26[6]);
             }
@@ -4839,38 +5297,33 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::CallCredentials {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.credential_specifier =
-                        Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::AccessToken(x))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::AccessToken(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.credential_specifier =
-                        Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleComputeEngine(x))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleComputeEngine(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.credential_specifier =
-                        Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleRefreshToken(x))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleRefreshToken(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.credential_specifier =
-                        Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::ServiceAccountJwtAccess(x))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::ServiceAccountJwtAccess(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleIam(
-                        x,
-                    ))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleIam(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::FromPlugin(
-                        x,
-                    ))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::FromPlugin(x))
                 }),
                 6 => r::member(r, f, |x| {
-                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::StsService(
-                        x,
-                    ))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::StsService(x))
                 }),
                 _ => Ok(()),
             }
@@ -4915,14 +5368,21 @@ pub(crate) mod described {
             d::Field::put(&self.authority_selector, v, &F27[1]);
         }
     }
-    impl ::core::fmt::Debug for super::grpc_service::google_grpc::call_credentials::GoogleIamCredentials {
+    impl ::core::fmt::Debug
+        for super::grpc_service::google_grpc::call_credentials::GoogleIamCredentials
+    {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             d::debug(self, f)
         }
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::call_credentials::GoogleIamCredentials {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.authorization_token, r, f),
                 1 => r::slot(&mut self.authority_selector, r, f),
@@ -4932,7 +5392,14 @@ pub(crate) mod described {
     }
 
     static F28: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -4951,10 +5418,14 @@ pub(crate) mod described {
             required: false,
         }],
     };
-    impl d::Describe for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin {
+    impl d::Describe
+        for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin
+    {
         const INFO: &'static d::MessageInfo = &M28;
     }
-    impl d::Reflect for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin {
+    impl d::Reflect
+        for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin
+    {
         fn info(&self) -> &'static d::MessageInfo {
             &M28
         }
@@ -4963,27 +5434,30 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F28[0]);
-            if let Some(super::grpc_service::google_grpc::call_credentials::metadata_credentials_from_plugin::ConfigType::TypedConfig(x)) =
-                &self.config_type
-            {
-                d::put_member(x, v, &F28[1]);
-            }
+            if let Some(super::grpc_service::google_grpc::call_credentials::metadata_credentials_from_plugin::ConfigType::TypedConfig(x)) = &self.config_type { d::put_member(x, v, &F28[1]); }
         }
     }
-    impl ::core::fmt::Debug for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin {
+    impl ::core::fmt::Debug
+        for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin
+    {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             d::debug(self, f)
         }
     }
     #[cfg(feature = "registry")]
-    impl r::ReadFields for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+    impl r::ReadFields
+        for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin
+    {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(
-                        super::grpc_service::google_grpc::call_credentials::metadata_credentials_from_plugin::ConfigType::TypedConfig(x),
-                    )
+                    self.config_type = Some(super::grpc_service::google_grpc::call_credentials::metadata_credentials_from_plugin::ConfigType::TypedConfig(x))
                 }),
                 _ => Ok(()),
             }
@@ -4991,7 +5465,14 @@ pub(crate) mod described {
     }
 
     static F29: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"json_key\": ", "jsonKey", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"json_key\": ",
+            "jsonKey",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"token_lifetime_seconds\": ",
             "tokenLifetimeSeconds",
@@ -5006,10 +5487,14 @@ pub(crate) mod described {
         fields: &F29,
         oneofs: &[],
     };
-    impl d::Describe for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials {
+    impl d::Describe
+        for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials
+    {
         const INFO: &'static d::MessageInfo = &M29;
     }
-    impl d::Reflect for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials {
+    impl d::Reflect
+        for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials
+    {
         fn info(&self) -> &'static d::MessageInfo {
             &M29
         }
@@ -5021,14 +5506,23 @@ pub(crate) mod described {
             d::Field::put(&self.token_lifetime_seconds, v, &F29[1]);
         }
     }
-    impl ::core::fmt::Debug for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials {
+    impl ::core::fmt::Debug
+        for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials
+    {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             d::debug(self, f)
         }
     }
     #[cfg(feature = "registry")]
-    impl r::ReadFields for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+    impl r::ReadFields
+        for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials
+    {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.json_key, r, f),
                 1 => r::slot(&mut self.token_lifetime_seconds, r, f),
@@ -5046,9 +5540,30 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"resource\": ", "resource", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"audience\": ", "audience", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"scope\": ", "scope", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"resource\": ",
+            "resource",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"audience\": ",
+            "audience",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"scope\": ",
+            "scope",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"requested_token_type\": ",
             "requestedTokenType",
@@ -5126,7 +5641,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::call_credentials::StsService {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.token_exchange_service_uri, r, f),
                 1 => r::slot(&mut self.resource, r, f),
@@ -5176,7 +5696,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::ChannelArgs {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.args, r, f),
                 _ => Ok(()),
@@ -5185,8 +5710,24 @@ pub(crate) mod described {
     }
 
     static F32: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"string_value\": ", "stringValue", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"int_value\": ", "intValue", 2, 1, d::Kind::I64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"string_value\": ",
+            "stringValue",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"int_value\": ",
+            "intValue",
+            2,
+            1,
+            d::Kind::I64,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M32: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value",
@@ -5207,10 +5748,18 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::StringValue(x)) = &self.value_specifier {
+            if let Some(
+                super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::StringValue(
+                    x,
+                ),
+            ) = &self.value_specifier
+            {
                 d::put_member(x, v, &F32[0]);
             }
-            if let Some(super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::IntValue(x)) = &self.value_specifier {
+            if let Some(
+                super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::IntValue(x),
+            ) = &self.value_specifier
+            {
                 d::put_member(x, v, &F32[1]);
             }
         }
@@ -5222,12 +5771,15 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::channel_args::Value {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.value_specifier = Some(super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::StringValue(
-                        x,
-                    ))
+                    self.value_specifier = Some(super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::StringValue(x))
                 }),
                 1 => r::member(r, f, |x| {
                     self.value_specifier = Some(super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::IntValue(x))
@@ -5285,21 +5837,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::SslCredentials(x)) =
-                &self.credential_specifier
-            {
-                d::put_member(x, v, &F33[0]);
-            }
-            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::GoogleDefault(x)) =
-                &self.credential_specifier
-            {
-                d::put_member(x, v, &F33[1]);
-            }
-            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::LocalCredentials(x)) =
-                &self.credential_specifier
-            {
-                d::put_member(x, v, &F33[2]);
-            }
+            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::SslCredentials(x)) = &self.credential_specifier { d::put_member(x, v, &F33[0]); }
+            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::GoogleDefault(x)) = &self.credential_specifier { d::put_member(x, v, &F33[1]); }
+            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::LocalCredentials(x)) = &self.credential_specifier { d::put_member(x, v, &F33[2]); }
         }
     }
     impl ::core::fmt::Debug for super::grpc_service::google_grpc::ChannelCredentials {
@@ -5309,19 +5849,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::ChannelCredentials {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.credential_specifier =
-                        Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::SslCredentials(x))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::SslCredentials(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.credential_specifier =
-                        Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::GoogleDefault(x))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::GoogleDefault(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.credential_specifier =
-                        Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::LocalCredentials(x))
+                    self.credential_specifier = Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::LocalCredentials(x))
                 }),
                 _ => Ok(()),
             }
@@ -5353,7 +5895,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::GoogleLocalCredentials {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -5416,7 +5963,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::SslCredentials {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.root_certs, r, f),
                 1 => r::slot(&mut self.private_key, r, f),
@@ -5427,14 +5979,40 @@ pub(crate) mod described {
     }
 
     static F36: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"raw_value\": ", "rawValue", 3, 2, d::Kind::Bytes, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
+            d::Rule::MaxBytes(16384),
+            d::Rule::HeaderValue { strict: false },
+        ]),
+        d::FieldInfo::new(
+            "\"raw_value\": ",
+            "rawValue",
+            3,
+            2,
+            d::Kind::Bytes,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MaxBytes(16384)]),
     ];
     pub(crate) static M36: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HeaderValue",
@@ -5464,7 +6042,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderValue {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -5475,8 +6058,24 @@ pub(crate) mod described {
     }
 
     static F37: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::Message(&M36), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"append\": ", "append", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"header\": ",
+            "header",
+            1,
+            0,
+            d::Kind::Message(&M36),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"append\": ",
+            "append",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -5527,7 +6126,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderValueOption {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.append, r, f),
@@ -5599,7 +6203,14 @@ pub(crate) mod described {
             d::Cardinality::Wrapper,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"alt_port\": ", "altPort", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"alt_port\": ",
+            "altPort",
+            6,
+            7,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"reuse_connection\": ",
             "reuseConnection",
@@ -5778,16 +6389,24 @@ pub(crate) mod described {
             d::Field::put(&self.healthy_threshold, v, &F38[6]);
             d::Field::put(&self.alt_port, v, &F38[7]);
             d::Field::put(&self.reuse_connection, v, &F38[8]);
-            if let Some(super::health_check::HealthChecker::HttpHealthCheck(x)) = &self.health_checker {
+            if let Some(super::health_check::HealthChecker::HttpHealthCheck(x)) =
+                &self.health_checker
+            {
                 d::put_member(x, v, &F38[9]);
             }
-            if let Some(super::health_check::HealthChecker::TcpHealthCheck(x)) = &self.health_checker {
+            if let Some(super::health_check::HealthChecker::TcpHealthCheck(x)) =
+                &self.health_checker
+            {
                 d::put_member(x, v, &F38[10]);
             }
-            if let Some(super::health_check::HealthChecker::GrpcHealthCheck(x)) = &self.health_checker {
+            if let Some(super::health_check::HealthChecker::GrpcHealthCheck(x)) =
+                &self.health_checker
+            {
                 d::put_member(x, v, &F38[11]);
             }
-            if let Some(super::health_check::HealthChecker::CustomHealthCheck(x)) = &self.health_checker {
+            if let Some(super::health_check::HealthChecker::CustomHealthCheck(x)) =
+                &self.health_checker
+            {
                 d::put_member(x, v, &F38[12]);
             }
             d::Field::put(&self.no_traffic_interval, v, &F38[13]);
@@ -5811,7 +6430,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HealthCheck {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.timeout, r, f),
                 1 => r::slot(&mut self.interval, r, f),
@@ -5823,16 +6447,20 @@ pub(crate) mod described {
                 7 => r::slot(&mut self.alt_port, r, f),
                 8 => r::slot(&mut self.reuse_connection, r, f),
                 9 => r::member(r, f, |x| {
-                    self.health_checker = Some(super::health_check::HealthChecker::HttpHealthCheck(x))
+                    self.health_checker =
+                        Some(super::health_check::HealthChecker::HttpHealthCheck(x))
                 }),
                 10 => r::member(r, f, |x| {
-                    self.health_checker = Some(super::health_check::HealthChecker::TcpHealthCheck(x))
+                    self.health_checker =
+                        Some(super::health_check::HealthChecker::TcpHealthCheck(x))
                 }),
                 11 => r::member(r, f, |x| {
-                    self.health_checker = Some(super::health_check::HealthChecker::GrpcHealthCheck(x))
+                    self.health_checker =
+                        Some(super::health_check::HealthChecker::GrpcHealthCheck(x))
                 }),
                 12 => r::member(r, f, |x| {
-                    self.health_checker = Some(super::health_check::HealthChecker::CustomHealthCheck(x))
+                    self.health_checker =
+                        Some(super::health_check::HealthChecker::CustomHealthCheck(x))
                 }),
                 13 => r::slot(&mut self.no_traffic_interval, r, f),
                 14 => r::slot(&mut self.no_traffic_healthy_interval, r, f),
@@ -5852,7 +6480,15 @@ pub(crate) mod described {
     }
 
     static F39: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -5883,7 +6519,9 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F39[0]);
-            if let Some(super::health_check::custom_health_check::ConfigType::TypedConfig(x)) = &self.config_type {
+            if let Some(super::health_check::custom_health_check::ConfigType::TypedConfig(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F39[1]);
             }
         }
@@ -5895,11 +6533,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::CustomHealthCheck {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::health_check::custom_health_check::ConfigType::TypedConfig(x))
+                    self.config_type =
+                        Some(super::health_check::custom_health_check::ConfigType::TypedConfig(x))
                 }),
                 _ => Ok(()),
             }
@@ -5907,9 +6551,23 @@ pub(crate) mod described {
     }
 
     static F40: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"service_name\": ",
+            "serviceName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"authority\": ",
+            "authority",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"initial_metadata\": ",
             "initialMetadata",
@@ -5948,7 +6606,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::GrpcHealthCheck {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.service_name, r, f),
                 1 => r::slot(&mut self.authority, r, f),
@@ -5959,12 +6622,40 @@ pub(crate) mod described {
     }
 
     static F41: [d::FieldInfo; 12] = [
-        d::FieldInfo::new("\"host\": ", "host", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: true }]),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: true }]),
-        d::FieldInfo::new("\"send\": ", "send", 3, 2, d::Kind::Message(&M42), d::Cardinality::Optional),
-        d::FieldInfo::new("\"receive\": ", "receive", 4, 3, d::Kind::Message(&M42), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"host\": ",
+            "host",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::HeaderValue { strict: true }]),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: true }]),
+        d::FieldInfo::new(
+            "\"send\": ",
+            "send",
+            3,
+            2,
+            d::Kind::Message(&M42),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"receive\": ",
+            "receive",
+            4,
+            3,
+            d::Kind::Message(&M42),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"response_buffer_size\": ",
             "responseBufferSize",
@@ -6025,8 +6716,15 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"method\": ", "method", 13, 11, d::Kind::Enum(&E8), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[6])]),
+        d::FieldInfo::new(
+            "\"method\": ",
+            "method",
+            13,
+            11,
+            d::Kind::Enum(&E8),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[6])]),
     ];
     pub(crate) static M41: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HealthCheck.HttpHealthCheck",
@@ -6065,7 +6763,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::HttpHealthCheck {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.host, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -6085,10 +6788,25 @@ pub(crate) mod described {
     }
 
     static F42: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"text\": ", "text", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"binary\": ", "binary", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"text\": ",
+            "text",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"binary\": ",
+            "binary",
+            2,
+            1,
+            d::Kind::Bytes,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M42: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HealthCheck.Payload",
@@ -6124,18 +6842,41 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::Payload {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.payload = Some(super::health_check::payload::Payload::Text(x))),
-                1 => r::member(r, f, |x| self.payload = Some(super::health_check::payload::Payload::Binary(x))),
+                0 => r::member(r, f, |x| {
+                    self.payload = Some(super::health_check::payload::Payload::Text(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.payload = Some(super::health_check::payload::Payload::Binary(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
     static F43: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"send\": ", "send", 1, 0, d::Kind::Message(&M42), d::Cardinality::Optional),
-        d::FieldInfo::new("\"receive\": ", "receive", 2, 1, d::Kind::Message(&M42), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"send\": ",
+            "send",
+            1,
+            0,
+            d::Kind::Message(&M42),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"receive\": ",
+            "receive",
+            2,
+            1,
+            d::Kind::Message(&M42),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"proxy_protocol_config\": ",
             "proxyProtocolConfig",
@@ -6173,7 +6914,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::TcpHealthCheck {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.send, r, f),
                 1 => r::slot(&mut self.receive, r, f),
@@ -6217,7 +6963,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::TlsOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.alpn_protocols, r, f),
                 _ => Ok(()),
@@ -6225,10 +6976,15 @@ pub(crate) mod described {
         }
     }
 
-    static F45: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"statuses\": ", "statuses", 1, 0, d::Kind::Enum(&E3), d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
-    ];
+    static F45: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"statuses\": ",
+        "statuses",
+        1,
+        0,
+        d::Kind::Enum(&E3),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])])];
     pub(crate) static M45: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HealthStatusSet",
         fields: &F45,
@@ -6255,7 +7011,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HealthStatusSet {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.statuses, r, f),
                 _ => Ok(()),
@@ -6379,7 +7140,11 @@ pub(crate) mod described {
             d::Field::put(&self.header_key_format, v, &F46[3]);
             d::Field::put(&self.enable_trailers, v, &F46[4]);
             d::Field::put(&self.allow_chunked_length, v, &F46[5]);
-            d::Field::put(&self.override_stream_error_on_invalid_http_message, v, &F46[6]);
+            d::Field::put(
+                &self.override_stream_error_on_invalid_http_message,
+                v,
+                &F46[6],
+            );
             d::Field::put(&self.send_fully_qualified_url, v, &F46[7]);
             d::Field::put(&self.use_balsa_parser, v, &F46[8]);
             d::Field::put(&self.allow_custom_methods, v, &F46[9]);
@@ -6393,7 +7158,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Http1ProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_absolute_url, r, f),
                 1 => r::slot(&mut self.accept_http_10, r, f),
@@ -6401,7 +7171,11 @@ pub(crate) mod described {
                 3 => r::slot(&mut self.header_key_format, r, f),
                 4 => r::slot(&mut self.enable_trailers, r, f),
                 5 => r::slot(&mut self.allow_chunked_length, r, f),
-                6 => r::slot(&mut self.override_stream_error_on_invalid_http_message, r, f),
+                6 => r::slot(
+                    &mut self.override_stream_error_on_invalid_http_message,
+                    r,
+                    f,
+                ),
                 7 => r::slot(&mut self.send_fully_qualified_url, r, f),
                 8 => r::slot(&mut self.use_balsa_parser, r, f),
                 9 => r::slot(&mut self.allow_custom_methods, r, f),
@@ -6450,10 +7224,18 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::http1_protocol_options::header_key_format::HeaderFormat::ProperCaseWords(x)) = &self.header_format {
+            if let Some(
+                super::http1_protocol_options::header_key_format::HeaderFormat::ProperCaseWords(x),
+            ) = &self.header_format
+            {
                 d::put_member(x, v, &F47[0]);
             }
-            if let Some(super::http1_protocol_options::header_key_format::HeaderFormat::StatefulFormatter(x)) = &self.header_format {
+            if let Some(
+                super::http1_protocol_options::header_key_format::HeaderFormat::StatefulFormatter(
+                    x,
+                ),
+            ) = &self.header_format
+            {
                 d::put_member(x, v, &F47[1]);
             }
         }
@@ -6465,7 +7247,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http1_protocol_options::HeaderKeyFormat {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.header_format = Some(super::http1_protocol_options::header_key_format::HeaderFormat::ProperCaseWords(x))
@@ -6503,7 +7290,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http1_protocol_options::header_key_format::ProperCaseWords {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -6528,7 +7320,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(1))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(2147483647)),
+            d::Rule::Gte(d::Bound::Int(1)),
+        ]),
         d::FieldInfo::new(
             "\"initial_stream_window_size\": ",
             "initialStreamWindowSize",
@@ -6537,7 +7332,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(65535))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(2147483647)),
+            d::Rule::Gte(d::Bound::Int(65535)),
+        ]),
         d::FieldInfo::new(
             "\"initial_connection_window_size\": ",
             "initialConnectionWindowSize",
@@ -6546,8 +7344,18 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"allow_connect\": ", "allowConnect", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(2147483647)),
+            d::Rule::Gte(d::Bound::Int(65535)),
+        ]),
+        d::FieldInfo::new(
+            "\"allow_connect\": ",
+            "allowConnect",
+            5,
+            4,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"allow_metadata\": ",
             "allowMetadata",
@@ -6667,7 +7475,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(256)), d::Rule::Gte(d::Bound::Int(64))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(256)),
+            d::Rule::Gte(d::Bound::Int(64)),
+        ]),
         d::FieldInfo::new(
             "\"disallow_obs_text\": ",
             "disallowObsText",
@@ -6717,11 +7528,23 @@ pub(crate) mod described {
             d::Field::put(&self.allow_metadata, v, &F49[5]);
             d::Field::put(&self.max_outbound_frames, v, &F49[6]);
             d::Field::put(&self.max_outbound_control_frames, v, &F49[7]);
-            d::Field::put(&self.max_consecutive_inbound_frames_with_empty_payload, v, &F49[8]);
+            d::Field::put(
+                &self.max_consecutive_inbound_frames_with_empty_payload,
+                v,
+                &F49[8],
+            );
             d::Field::put(&self.max_inbound_priority_frames_per_stream, v, &F49[9]);
-            d::Field::put(&self.max_inbound_window_update_frames_per_data_frame_sent, v, &F49[10]);
+            d::Field::put(
+                &self.max_inbound_window_update_frames_per_data_frame_sent,
+                v,
+                &F49[10],
+            );
             d::Field::put(&self.stream_error_on_invalid_http_messaging, v, &F49[11]);
-            d::Field::put(&self.override_stream_error_on_invalid_http_message, v, &F49[12]);
+            d::Field::put(
+                &self.override_stream_error_on_invalid_http_message,
+                v,
+                &F49[12],
+            );
             d::Field::put(&self.custom_settings_parameters, v, &F49[13]);
             d::Field::put(&self.connection_keepalive, v, &F49[14]);
             d::Field::put(&self.use_oghttp2_codec, v, &F49[15]);
@@ -6740,7 +7563,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Http2ProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.hpack_table_size, r, f),
                 1 => r::slot(&mut self.max_concurrent_streams, r, f),
@@ -6750,11 +7578,23 @@ pub(crate) mod described {
                 5 => r::slot(&mut self.allow_metadata, r, f),
                 6 => r::slot(&mut self.max_outbound_frames, r, f),
                 7 => r::slot(&mut self.max_outbound_control_frames, r, f),
-                8 => r::slot(&mut self.max_consecutive_inbound_frames_with_empty_payload, r, f),
+                8 => r::slot(
+                    &mut self.max_consecutive_inbound_frames_with_empty_payload,
+                    r,
+                    f,
+                ),
                 9 => r::slot(&mut self.max_inbound_priority_frames_per_stream, r, f),
-                10 => r::slot(&mut self.max_inbound_window_update_frames_per_data_frame_sent, r, f),
+                10 => r::slot(
+                    &mut self.max_inbound_window_update_frames_per_data_frame_sent,
+                    r,
+                    f,
+                ),
                 11 => r::slot(&mut self.stream_error_on_invalid_http_messaging, r, f),
-                12 => r::slot(&mut self.override_stream_error_on_invalid_http_message, r, f),
+                12 => r::slot(
+                    &mut self.override_stream_error_on_invalid_http_message,
+                    r,
+                    f,
+                ),
                 13 => r::slot(&mut self.custom_settings_parameters, r, f),
                 14 => r::slot(&mut self.connection_keepalive, r, f),
                 15 => r::slot(&mut self.use_oghttp2_codec, r, f),
@@ -6770,12 +7610,28 @@ pub(crate) mod described {
     }
 
     static F50: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"identifier\": ", "identifier", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[
+        d::FieldInfo::new(
+            "\"identifier\": ",
+            "identifier",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[
             d::Rule::Lte(d::Bound::Int(65535)),
             d::Rule::Gte(d::Bound::Int(0)),
             d::Rule::Required,
         ]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M50: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.Http2ProtocolOptions.SettingsParameter",
@@ -6804,7 +7660,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http2_protocol_options::SettingsParameter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.identifier, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -6846,7 +7707,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"disable_qpack\": ", "disableQpack", 7, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"disable_qpack\": ",
+            "disableQpack",
+            7,
+            4,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"disable_connection_flow_control_for_streams\": ",
             "disableConnectionFlowControlForStreams",
@@ -6881,11 +7749,19 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.quic_protocol_options, v, &F51[0]);
-            d::Field::put(&self.override_stream_error_on_invalid_http_message, v, &F51[1]);
+            d::Field::put(
+                &self.override_stream_error_on_invalid_http_message,
+                v,
+                &F51[1],
+            );
             d::Field::put(&self.allow_extended_connect, v, &F51[2]);
             d::Field::put(&self.allow_metadata, v, &F51[3]);
             d::Field::put(&self.disable_qpack, v, &F51[4]);
-            d::Field::put(&self.disable_connection_flow_control_for_streams, v, &F51[5]);
+            d::Field::put(
+                &self.disable_connection_flow_control_for_streams,
+                v,
+                &F51[5],
+            );
             d::Field::put(&self.disallow_obs_text, v, &F51[6]);
         }
     }
@@ -6896,10 +7772,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Http3ProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.quic_protocol_options, r, f),
-                1 => r::slot(&mut self.override_stream_error_on_invalid_http_message, r, f),
+                1 => r::slot(
+                    &mut self.override_stream_error_on_invalid_http_message,
+                    r,
+                    f,
+                ),
                 2 => r::slot(&mut self.allow_extended_connect, r, f),
                 3 => r::slot(&mut self.allow_metadata, r, f),
                 4 => r::slot(&mut self.disable_qpack, r, f),
@@ -6952,7 +7837,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(8192)), d::Rule::Gt(d::Bound::Int(0))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(8192)),
+            d::Rule::Gt(d::Bound::Int(0)),
+        ]),
         d::FieldInfo::new(
             "\"max_stream_duration\": ",
             "maxStreamDuration",
@@ -7011,7 +7899,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.idle_timeout, r, f),
                 1 => r::slot(&mut self.max_connection_duration, r, f),
@@ -7027,7 +7920,14 @@ pub(crate) mod described {
     }
 
     static F53: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"http_uri\": ", "httpUri", 1, 0, d::Kind::Message(&M54), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"http_uri\": ",
+            "httpUri",
+            1,
+            0,
+            d::Kind::Message(&M54),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"request_headers_to_add\": ",
             "requestHeadersToAdd",
@@ -7074,7 +7974,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpService {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_uri, r, f),
                 1 => r::slot(&mut self.request_headers_to_add, r, f),
@@ -7085,10 +7990,25 @@ pub(crate) mod described {
     }
 
     static F54: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"uri\": ", "uri", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"uri\": ",
+            "uri",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -7136,7 +8056,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpUri {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.uri, r, f),
                 1 => r::member(r, f, |x| {
@@ -7186,7 +8111,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JsonFormatOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.sort_properties, r, f),
                 _ => Ok(()),
@@ -7260,7 +8190,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeepaliveSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.interval, r, f),
                 1 => r::slot(&mut self.timeout, r, f),
@@ -7272,13 +8207,28 @@ pub(crate) mod described {
     }
 
     static F57: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)])
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Bytes, d::Cardinality::Implicit).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)])
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::Bytes,
+            d::Cardinality::Implicit,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -7310,7 +8260,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValue {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -7320,14 +8275,36 @@ pub(crate) mod described {
     }
 
     static F58: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"record\": ", "record", 3, 0, d::Kind::Message(&M60), d::Cardinality::Optional),
-        d::FieldInfo::new("\"entry\": ", "entry", 1, 1, d::Kind::Message(&M57), d::Cardinality::Optional)
-            .rules(&[d::Rule::Skip])
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
-        d::FieldInfo::new("\"action\": ", "action", 2, 2, d::Kind::Enum(&E5), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"record\": ",
+            "record",
+            3,
+            0,
+            d::Kind::Message(&M60),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"entry\": ",
+            "entry",
+            1,
+            1,
+            d::Kind::Message(&M57),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Skip])
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
+        d::FieldInfo::new(
+            "\"action\": ",
+            "action",
+            2,
+            2,
+            d::Kind::Enum(&E5),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M58: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.KeyValueAppend",
@@ -7357,7 +8334,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValueAppend {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.record, r, f),
                 1 => r::slot(&mut self.entry, r, f),
@@ -7368,8 +8350,23 @@ pub(crate) mod described {
     }
 
     static F59: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"append\": ", "append", 1, 0, d::Kind::Message(&M58), d::Cardinality::Optional),
-        d::FieldInfo::new("\"remove\": ", "remove", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new(
+            "\"append\": ",
+            "append",
+            1,
+            0,
+            d::Kind::Message(&M58),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"remove\": ",
+            "remove",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MaxBytes(16384)]),
     ];
     pub(crate) static M59: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.KeyValueMutation",
@@ -7398,7 +8395,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValueMutation {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.append, r, f),
                 1 => r::slot(&mut self.remove, r, f),
@@ -7408,8 +8410,15 @@ pub(crate) mod described {
     }
 
     static F60: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)]),
         d::FieldInfo::new(
             "\"value\": ",
             "value",
@@ -7446,7 +8455,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValuePair {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -7456,9 +8470,30 @@ pub(crate) mod described {
     }
 
     static F61: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"region\": ", "region", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"zone\": ", "zone", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"sub_zone\": ", "subZone", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"region\": ",
+            "region",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"zone\": ",
+            "zone",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"sub_zone\": ",
+            "subZone",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M61: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.Locality",
@@ -7488,7 +8523,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Locality {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.region, r, f),
                 1 => r::slot(&mut self.zone, r, f),
@@ -7545,7 +8585,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Metadata {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter_metadata, r, f),
                 1 => r::slot(&mut self.typed_filter_metadata, r, f),
@@ -7555,8 +8600,22 @@ pub(crate) mod described {
     }
 
     static F63: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"id\": ",
+            "id",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -7573,7 +8632,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::core::v3::described::M4),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new("\"locality\": ", "locality", 4, 4, d::Kind::Message(&M61), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"locality\": ",
+            "locality",
+            4,
+            4,
+            d::Kind::Message(&M61),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"user_agent_name\": ",
             "userAgentName",
@@ -7654,10 +8720,14 @@ pub(crate) mod described {
             d::Field::put(&self.dynamic_parameters, v, &F63[3]);
             d::Field::put(&self.locality, v, &F63[4]);
             d::Field::put(&self.user_agent_name, v, &F63[5]);
-            if let Some(super::node::UserAgentVersionType::UserAgentVersion(x)) = &self.user_agent_version_type {
+            if let Some(super::node::UserAgentVersionType::UserAgentVersion(x)) =
+                &self.user_agent_version_type
+            {
                 d::put_member(x, v, &F63[6]);
             }
-            if let Some(super::node::UserAgentVersionType::UserAgentBuildVersion(x)) = &self.user_agent_version_type {
+            if let Some(super::node::UserAgentVersionType::UserAgentBuildVersion(x)) =
+                &self.user_agent_version_type
+            {
                 d::put_member(x, v, &F63[7]);
             }
             d::Field::put(&self.extensions, v, &F63[8]);
@@ -7672,7 +8742,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Node {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.id, r, f),
                 1 => r::slot(&mut self.cluster, r, f),
@@ -7681,10 +8756,12 @@ pub(crate) mod described {
                 4 => r::slot(&mut self.locality, r, f),
                 5 => r::slot(&mut self.user_agent_name, r, f),
                 6 => r::member(r, f, |x| {
-                    self.user_agent_version_type = Some(super::node::UserAgentVersionType::UserAgentVersion(x))
+                    self.user_agent_version_type =
+                        Some(super::node::UserAgentVersionType::UserAgentVersion(x))
                 }),
                 7 => r::member(r, f, |x| {
-                    self.user_agent_version_type = Some(super::node::UserAgentVersionType::UserAgentBuildVersion(x))
+                    self.user_agent_version_type =
+                        Some(super::node::UserAgentVersionType::UserAgentBuildVersion(x))
                 }),
                 8 => r::slot(&mut self.extensions, r, f),
                 9 => r::slot(&mut self.client_features, r, f),
@@ -7695,7 +8772,15 @@ pub(crate) mod described {
     }
 
     static F64: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"watched_directory\": ",
             "watchedDirectory",
@@ -7742,7 +8827,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PathConfigSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.watched_directory, r, f),
@@ -7753,8 +8843,24 @@ pub(crate) mod described {
     }
 
     static F65: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"mode\": ", "mode", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(511))]),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"mode\": ",
+            "mode",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(511))]),
     ];
     pub(crate) static M65: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.Pipe",
@@ -7783,7 +8889,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Pipe {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.mode, r, f),
@@ -7793,7 +8904,14 @@ pub(crate) mod described {
     }
 
     static F66: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"version\": ", "version", 1, 0, d::Kind::Enum(&E6), d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version\": ",
+            "version",
+            1,
+            0,
+            d::Kind::Enum(&E6),
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"pass_through_tlvs\": ",
             "passThroughTlvs",
@@ -7839,7 +8957,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProxyProtocolConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version, r, f),
                 1 => r::slot(&mut self.pass_through_tlvs, r, f),
@@ -7850,9 +8973,23 @@ pub(crate) mod described {
     }
 
     static F67: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"match_type\": ", "matchType", 1, 0, d::Kind::Enum(&E7), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"tlv_type\": ", "tlvType", 2, 1, d::Kind::U32, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(256))])]),
+        d::FieldInfo::new(
+            "\"match_type\": ",
+            "matchType",
+            1,
+            0,
+            d::Kind::Enum(&E7),
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"tlv_type\": ",
+            "tlvType",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(256))])]),
     ];
     pub(crate) static M67: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.ProxyProtocolPassThroughTLVs",
@@ -7881,7 +9018,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProxyProtocolPassThroughTlVs {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.match_type, r, f),
                 1 => r::slot(&mut self.tlv_type, r, f),
@@ -7907,7 +9049,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(0)), d::Rule::Gte(d::Bound::Duration(1000000))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Duration(0)),
+            d::Rule::Gte(d::Bound::Duration(1000000)),
+        ]),
     ];
     pub(crate) static M68: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.QuicKeepAliveSettings",
@@ -7936,7 +9081,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicKeepAliveSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_interval, r, f),
                 1 => r::slot(&mut self.initial_interval, r, f),
@@ -7963,7 +9113,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(16777216)), d::Rule::Gte(d::Bound::Int(1))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(16777216)),
+            d::Rule::Gte(d::Bound::Int(1)),
+        ]),
         d::FieldInfo::new(
             "\"initial_connection_window_size\": ",
             "initialConnectionWindowSize",
@@ -7972,7 +9125,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(25165824)), d::Rule::Gte(d::Bound::Int(1))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(25165824)),
+            d::Rule::Gte(d::Bound::Int(1)),
+        ]),
         d::FieldInfo::new(
             "\"num_timeouts_to_trigger_port_migration\": ",
             "numTimeoutsToTriggerPortMigration",
@@ -7981,7 +9137,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(5)), d::Rule::Gte(d::Bound::Int(0))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(5)),
+            d::Rule::Gte(d::Bound::Int(0)),
+        ]),
         d::FieldInfo::new(
             "\"connection_keepalive\": ",
             "connectionKeepalive",
@@ -8048,7 +9207,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new("\"enable_scone\": ", "enableScone", 13, 12, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"enable_scone\": ",
+            "enableScone",
+            13,
+            12,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
     ];
     pub(crate) static M69: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.QuicProtocolOptions",
@@ -8088,7 +9254,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_concurrent_streams, r, f),
                 1 => r::slot(&mut self.initial_stream_window_size, r, f),
@@ -8154,7 +9325,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::quic_protocol_options::ConnectionMigrationSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.migrate_idle_connections, r, f),
                 1 => r::slot(&mut self.max_time_on_non_default_network, r, f),
@@ -8177,39 +9353,40 @@ pub(crate) mod described {
         fields: &F71,
         oneofs: &[],
     };
-    impl d::Describe for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings {
-        const INFO: &'static d::MessageInfo = &M71;
-    }
+    impl d::Describe for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings { const INFO: &'static d::MessageInfo = &M71; }
     impl d::Reflect for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings {
-        fn info(&self) -> &'static d::MessageInfo {
-            &M71
+            fn info(&self) -> &'static d::MessageInfo { &M71 }
+            fn as_value(&self) -> d::Value<'_> { d::Value::Message(self) }
+            fn visit(&self, v: &mut dyn d::Visitor) { d::Field::put(&self.max_idle_time_before_migration, v, &F71[0]);
+ }
         }
-        fn as_value(&self) -> d::Value<'_> {
-            d::Value::Message(self)
-        }
-        fn visit(&self, v: &mut dyn d::Visitor) {
-            d::Field::put(&self.max_idle_time_before_migration, v, &F71[0]);
-        }
-    }
     impl ::core::fmt::Debug for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            d::debug(self, f)
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { d::debug(self, f) }
         }
-    }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
-            match at {
-                0 => r::slot(&mut self.max_idle_time_before_migration, r, f),
-                _ => Ok(()),
-            }
+            fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result { match at { 0 => r::slot(&mut self.max_idle_time_before_migration, r, f),
+ _ => Ok(()) } }
         }
-    }
 
     static F72: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_tokens\": ", "maxTokens", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"fill_rate\": ", "fillRate", 2, 1, d::Kind::F64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Float(0.0))]),
+        d::FieldInfo::new(
+            "\"max_tokens\": ",
+            "maxTokens",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"fill_rate\": ",
+            "fillRate",
+            2,
+            1,
+            d::Kind::F64,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Gt(d::Bound::Float(0.0))]),
     ];
     pub(crate) static M72: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RateLimitSettings",
@@ -8238,7 +9415,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_tokens, r, f),
                 1 => r::slot(&mut self.fill_rate, r, f),
@@ -8248,8 +9430,24 @@ pub(crate) mod described {
     }
 
     static F73: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"http_uri\": ", "httpUri", 1, 0, d::Kind::Message(&M54), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"sha256\": ", "sha256", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"http_uri\": ",
+            "httpUri",
+            1,
+            0,
+            d::Kind::Message(&M54),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"sha256\": ",
+            "sha256",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"retry_policy\": ",
             "retryPolicy",
@@ -8287,7 +9485,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RemoteDataSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_uri, r, f),
                 1 => r::slot(&mut self.sha256, r, f),
@@ -8306,8 +9509,22 @@ pub(crate) mod described {
             d::Kind::Message(&M6),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"num_retries\": ", "numRetries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"retry_on\": ", "retryOn", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"num_retries\": ",
+            "numRetries",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"retry_on\": ",
+            "retryOn",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"retry_priority\": ",
             "retryPriority",
@@ -8364,7 +9581,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RetryPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.retry_back_off, r, f),
                 1 => r::slot(&mut self.num_retries, r, f),
@@ -8378,7 +9600,15 @@ pub(crate) mod described {
     }
 
     static F75: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -8409,7 +9639,9 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F75[0]);
-            if let Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x)) = &self.config_type {
+            if let Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F75[1]);
             }
         }
@@ -8421,11 +9653,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryHostPredicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x))
+                    self.config_type =
+                        Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x))
                 }),
                 _ => Ok(()),
             }
@@ -8433,7 +9671,15 @@ pub(crate) mod described {
     }
 
     static F76: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -8464,7 +9710,9 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F76[0]);
-            if let Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x)) = &self.config_type {
+            if let Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F76[1]);
             }
         }
@@ -8476,11 +9724,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryPriority {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x))
+                    self.config_type =
+                        Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x))
                 }),
                 _ => Ok(()),
             }
@@ -8488,8 +9742,22 @@ pub(crate) mod described {
     }
 
     static F77: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 1, 0, d::Kind::F64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"default_value\": ",
+            "defaultValue",
+            1,
+            0,
+            d::Kind::F64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"runtime_key\": ",
+            "runtimeKey",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M77: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RuntimeDouble",
@@ -8518,7 +9786,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeDouble {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -8528,8 +9801,23 @@ pub(crate) mod described {
     }
 
     static F78: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"default_value\": ",
+            "defaultValue",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"runtime_key\": ",
+            "runtimeKey",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M78: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RuntimeFeatureFlag",
@@ -8558,7 +9846,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeFeatureFlag {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -8577,7 +9870,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"runtime_key\": ",
+            "runtimeKey",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M79: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RuntimeFractionalPercent",
@@ -8606,7 +9906,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeFractionalPercent {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -8624,7 +9929,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"runtime_key\": ",
+            "runtimeKey",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M80: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RuntimePercent",
@@ -8653,7 +9965,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimePercent {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -8663,8 +9980,22 @@ pub(crate) mod described {
     }
 
     static F81: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"default_value\": ",
+            "defaultValue",
+            2,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"runtime_key\": ",
+            "runtimeKey",
+            3,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M81: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RuntimeUInt32",
@@ -8693,7 +10024,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeUInt32 {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -8703,8 +10039,22 @@ pub(crate) mod described {
     }
 
     static F82: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 0, d::Kind::U64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"default_value\": ",
+            "defaultValue",
+            2,
+            0,
+            d::Kind::U64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"runtime_key\": ",
+            "runtimeKey",
+            3,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M82: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RuntimeUInt64",
@@ -8733,7 +10083,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeUInt64 {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -8781,7 +10136,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::scheme_header_transformation::Transformation::SchemeToOverwrite(x)) = &self.transformation {
+            if let Some(super::scheme_header_transformation::Transformation::SchemeToOverwrite(x)) =
+                &self.transformation
+            {
                 d::put_member(x, v, &F83[0]);
             }
             d::Field::put(&self.match_upstream, v, &F83[1]);
@@ -8794,10 +10151,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SchemeHeaderTransformation {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.transformation = Some(super::scheme_header_transformation::Transformation::SchemeToOverwrite(x))
+                    self.transformation = Some(
+                        super::scheme_header_transformation::Transformation::SchemeToOverwrite(x),
+                    )
                 }),
                 1 => r::slot(&mut self.match_upstream, r, f),
                 _ => Ok(()),
@@ -8840,7 +10204,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SelfConfigSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.transport_api_version, r, f),
                 _ => Ok(()),
@@ -8849,12 +10218,43 @@ pub(crate) mod described {
     }
 
     static F85: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"protocol\": ", "protocol", 1, 0, d::Kind::Enum(&E10), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"address\": ", "address", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"port_value\": ", "portValue", 3, 2, d::Kind::U32, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"named_port\": ", "namedPort", 4, 3, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"protocol\": ",
+            "protocol",
+            1,
+            0,
+            d::Kind::Enum(&E10),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"address\": ",
+            "address",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"port_value\": ",
+            "portValue",
+            3,
+            2,
+            d::Kind::U32,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new(
+            "\"named_port\": ",
+            "namedPort",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"resolver_name\": ",
             "resolverName",
@@ -8863,7 +10263,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"ipv4_compat\": ", "ipv4Compat", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"ipv4_compat\": ",
+            "ipv4Compat",
+            6,
+            5,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"network_namespace_filepath\": ",
             "networkNamespaceFilepath",
@@ -8912,7 +10319,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketAddress {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.protocol, r, f),
                 1 => r::slot(&mut self.address, r, f),
@@ -8931,9 +10343,30 @@ pub(crate) mod described {
     }
 
     static F86: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"level\": ", "level", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"type\": ", "type", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"expected_size\": ", "expectedSize", 3, 2, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"level\": ",
+            "level",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"type\": ",
+            "type",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"expected_size\": ",
+            "expectedSize",
+            3,
+            2,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M86: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SocketCmsgHeaders",
@@ -8963,7 +10396,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketCmsgHeaders {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.level, r, f),
                 1 => r::slot(&mut self.r#type, r, f),
@@ -8974,14 +10412,73 @@ pub(crate) mod described {
     }
 
     static F87: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"description\": ", "description", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"level\": ", "level", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"name\": ", "name", 3, 2, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"int_value\": ", "intValue", 4, 3, d::Kind::I64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"buf_value\": ", "bufValue", 5, 4, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"state\": ", "state", 6, 5, d::Kind::Enum(&E12), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"type\": ", "type", 7, 6, d::Kind::Message(&M88), d::Cardinality::Optional),
-        d::FieldInfo::new("\"ip_version\": ", "ipVersion", 8, 7, d::Kind::Enum(&E11), d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"description\": ",
+            "description",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"level\": ",
+            "level",
+            2,
+            1,
+            d::Kind::I64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            3,
+            2,
+            d::Kind::I64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"int_value\": ",
+            "intValue",
+            4,
+            3,
+            d::Kind::I64,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"buf_value\": ",
+            "bufValue",
+            5,
+            4,
+            d::Kind::Bytes,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"state\": ",
+            "state",
+            6,
+            5,
+            d::Kind::Enum(&E12),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"type\": ",
+            "type",
+            7,
+            6,
+            d::Kind::Message(&M88),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"ip_version\": ",
+            "ipVersion",
+            8,
+            7,
+            d::Kind::Enum(&E11),
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M87: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SocketOption",
@@ -9023,13 +10520,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketOption {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.description, r, f),
                 1 => r::slot(&mut self.level, r, f),
                 2 => r::slot(&mut self.name, r, f),
-                3 => r::member(r, f, |x| self.value = Some(super::socket_option::Value::IntValue(x))),
-                4 => r::member(r, f, |x| self.value = Some(super::socket_option::Value::BufValue(x))),
+                3 => r::member(r, f, |x| {
+                    self.value = Some(super::socket_option::Value::IntValue(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.value = Some(super::socket_option::Value::BufValue(x))
+                }),
                 5 => r::slot(&mut self.state, r, f),
                 6 => r::slot(&mut self.r#type, r, f),
                 7 => r::slot(&mut self.ip_version, r, f),
@@ -9039,8 +10545,22 @@ pub(crate) mod described {
     }
 
     static F88: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"stream\": ", "stream", 1, 0, d::Kind::Message(&M90), d::Cardinality::Optional),
-        d::FieldInfo::new("\"datagram\": ", "datagram", 2, 1, d::Kind::Message(&M89), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"stream\": ",
+            "stream",
+            1,
+            0,
+            d::Kind::Message(&M90),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"datagram\": ",
+            "datagram",
+            2,
+            1,
+            d::Kind::Message(&M89),
+            d::Cardinality::Optional,
+        ),
     ];
     pub(crate) static M88: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SocketOption.SocketType",
@@ -9069,7 +10589,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::socket_option::SocketType {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stream, r, f),
                 1 => r::slot(&mut self.datagram, r, f),
@@ -9103,7 +10628,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::socket_option::socket_type::Datagram {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -9136,7 +10666,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::socket_option::socket_type::Stream {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -9178,7 +10713,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketOptionsOverride {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.socket_options, r, f),
                 _ => Ok(()),
@@ -9187,12 +10727,19 @@ pub(crate) mod described {
     }
 
     static F92: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"text_format\": ", "textFormat", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
+        d::FieldInfo::new(
+            "\"text_format\": ",
+            "textFormat",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
         d::FieldInfo::new(
             "\"json_format\": ",
             "jsonFormat",
@@ -9220,8 +10767,15 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"content_type\": ", "contentType", 4, 4, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"content_type\": ",
+            "contentType",
+            4,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"formatters\": ",
             "formatters",
@@ -9264,7 +10818,9 @@ pub(crate) mod described {
             if let Some(super::substitution_format_string::Format::JsonFormat(x)) = &self.format {
                 d::put_member(x, v, &F92[1]);
             }
-            if let Some(super::substitution_format_string::Format::TextFormatSource(x)) = &self.format {
+            if let Some(super::substitution_format_string::Format::TextFormatSource(x)) =
+                &self.format
+            {
                 d::put_member(x, v, &F92[2]);
             }
             d::Field::put(&self.omit_empty_values, v, &F92[3]);
@@ -9280,7 +10836,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubstitutionFormatString {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.format = Some(super::substitution_format_string::Format::TextFormat(x))
@@ -9289,7 +10850,9 @@ pub(crate) mod described {
                     self.format = Some(super::substitution_format_string::Format::JsonFormat(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.format = Some(super::substitution_format_string::Format::TextFormatSource(x))
+                    self.format = Some(super::substitution_format_string::Format::TextFormatSource(
+                        x,
+                    ))
                 }),
                 3 => r::slot(&mut self.omit_empty_values, r, f),
                 4 => r::slot(&mut self.content_type, r, f),
@@ -9309,7 +10872,14 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new("\"keepalive_time\": ", "keepaliveTime", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"keepalive_time\": ",
+            "keepaliveTime",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"keepalive_interval\": ",
             "keepaliveInterval",
@@ -9347,7 +10917,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TcpKeepalive {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.keepalive_probes, r, f),
                 1 => r::slot(&mut self.keepalive_time, r, f),
@@ -9358,8 +10933,23 @@ pub(crate) mod described {
     }
 
     static F94: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"type\": ", "type", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lt(d::Bound::Int(256))]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Bytes, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"type\": ",
+            "type",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Lt(d::Bound::Int(256))]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::Bytes,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"format_string\": ",
             "formatString",
@@ -9397,7 +10987,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlvEntry {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.r#type, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -9408,7 +11003,15 @@ pub(crate) mod described {
     }
 
     static F95: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -9451,7 +11054,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TransportSocket {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
@@ -9463,7 +11071,15 @@ pub(crate) mod described {
     }
 
     static F96: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -9501,7 +11117,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TypedExtensionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.typed_config, r, f),
@@ -9519,8 +11140,18 @@ pub(crate) mod described {
             d::Kind::U64,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lt(d::Bound::Int(65536)), d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"prefer_gro\": ", "preferGro", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        .rules(&[
+            d::Rule::Lt(d::Bound::Int(65536)),
+            d::Rule::Gt(d::Bound::Int(0)),
+        ]),
+        d::FieldInfo::new(
+            "\"prefer_gro\": ",
+            "preferGro",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
     ];
     pub(crate) static M97: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.UdpSocketConfig",
@@ -9549,7 +11180,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UdpSocketConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_rx_datagram_size, r, f),
                 1 => r::slot(&mut self.prefer_gro, r, f),
@@ -9559,7 +11195,14 @@ pub(crate) mod described {
     }
 
     static F98: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"auto_sni\": ", "autoSni", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"auto_sni\": ",
+            "autoSni",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"auto_san_validation\": ",
             "autoSanValidation",
@@ -9606,7 +11249,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamHttpProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.auto_sni, r, f),
                 1 => r::slot(&mut self.auto_san_validation, r, f),
@@ -9617,8 +11265,23 @@ pub(crate) mod described {
     }
 
     static F99: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"watch_modify\": ", "watchModify", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"watch_modify\": ",
+            "watchModify",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M99: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.WatchedDirectory",
@@ -9647,7 +11310,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::WatchedDirectory {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.watch_modify, r, f),

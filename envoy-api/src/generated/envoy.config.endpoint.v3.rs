@@ -9,7 +9,8 @@ pub struct ClusterLoadAssignment {
     #[prost(message, repeated, tag = "2")]
     pub endpoints: ::prost::alloc::vec::Vec<LocalityLbEndpoints>,
     #[prost(btree_map = "string, message", tag = "5")]
-    pub named_endpoints: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, Endpoint>,
+    pub named_endpoints:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, Endpoint>,
     #[prost(message, optional, tag = "4")]
     pub policy: ::core::option::Option<cluster_load_assignment::Policy>,
 }
@@ -35,7 +36,9 @@ pub mod cluster_load_assignment {
             #[prost(string, tag = "1")]
             pub category: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "2")]
-            pub drop_percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+            pub drop_percentage: ::core::option::Option<
+                super::super::super::super::super::r#type::v3::FractionalPercent,
+            >,
         }
         impl ::prost::Name for DropOverload {
             const NAME: &'static str = "DropOverload";
@@ -44,7 +47,8 @@ pub mod cluster_load_assignment {
                 "envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload".into()
+                "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload"
+                    .into()
             }
         }
     }
@@ -245,8 +249,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"cluster_name\": ", "clusterName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"cluster_name\": ",
+            "clusterName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"endpoints\": ",
             "endpoints",
@@ -263,7 +274,14 @@ pub(crate) mod described {
             d::Kind::Message(&M3),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new("\"policy\": ", "policy", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"policy\": ",
+            "policy",
+            4,
+            3,
+            d::Kind::Message(&M1),
+            d::Cardinality::Optional,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment",
@@ -294,7 +312,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterLoadAssignment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_name, r, f),
                 1 => r::slot(&mut self.endpoints, r, f),
@@ -370,7 +393,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster_load_assignment::Policy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.drop_overloads, r, f),
                 1 => r::slot(&mut self.overprovisioning_factor, r, f),
@@ -382,7 +410,15 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"category\": ", "category", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"category\": ",
+            "category",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"drop_percentage\": ",
             "dropPercentage",
@@ -419,7 +455,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster_load_assignment::policy::DropOverload {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.category, r, f),
                 1 => r::slot(&mut self.drop_percentage, r, f),
@@ -445,7 +486,14 @@ pub(crate) mod described {
             d::Kind::Message(&M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"hostname\": ", "hostname", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"hostname\": ",
+            "hostname",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"additional_addresses\": ",
             "additionalAddresses",
@@ -493,7 +541,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Endpoint {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.health_check_config, r, f),
@@ -539,7 +592,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoint::AdditionalAddress {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 _ => Ok(()),
@@ -548,9 +606,23 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"port_value\": ", "portValue", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"hostname\": ", "hostname", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"port_value\": ",
+            "portValue",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new(
+            "\"hostname\": ",
+            "hostname",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"address\": ",
             "address",
@@ -597,7 +669,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoint::HealthCheckConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.port_value, r, f),
                 1 => r::slot(&mut self.hostname, r, f),
@@ -609,7 +686,15 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"endpoint\": ", "endpoint", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"endpoint\": ",
+            "endpoint",
+            1,
+            0,
+            d::Kind::Message(&M3),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"endpoint_name\": ",
             "endpointName",
@@ -667,7 +752,8 @@ pub(crate) mod described {
             if let Some(super::lb_endpoint::HostIdentifier::Endpoint(x)) = &self.host_identifier {
                 d::put_member(x, v, &F6[0]);
             }
-            if let Some(super::lb_endpoint::HostIdentifier::EndpointName(x)) = &self.host_identifier {
+            if let Some(super::lb_endpoint::HostIdentifier::EndpointName(x)) = &self.host_identifier
+            {
                 d::put_member(x, v, &F6[1]);
             }
             d::Field::put(&self.health_status, v, &F6[2]);
@@ -682,7 +768,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LbEndpoint {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.host_identifier = Some(super::lb_endpoint::HostIdentifier::Endpoint(x))
@@ -743,7 +834,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LedsClusterLocalityConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.leds_config, r, f),
                 1 => r::slot(&mut self.leds_collection_name, r, f),
@@ -808,9 +904,23 @@ pub(crate) mod described {
             d::Cardinality::Wrapper,
         )
         .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"priority\": ", "priority", 5, 6, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
-        d::FieldInfo::new("\"proximity\": ", "proximity", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"priority\": ",
+            "priority",
+            5,
+            6,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new(
+            "\"proximity\": ",
+            "proximity",
+            6,
+            7,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.endpoint.v3.LocalityLbEndpoints",
@@ -834,10 +944,14 @@ pub(crate) mod described {
             d::Field::put(&self.locality, v, &F8[0]);
             d::Field::put(&self.metadata, v, &F8[1]);
             d::Field::put(&self.lb_endpoints, v, &F8[2]);
-            if let Some(super::locality_lb_endpoints::LbConfig::LoadBalancerEndpoints(x)) = &self.lb_config {
+            if let Some(super::locality_lb_endpoints::LbConfig::LoadBalancerEndpoints(x)) =
+                &self.lb_config
+            {
                 d::put_member(x, v, &F8[3]);
             }
-            if let Some(super::locality_lb_endpoints::LbConfig::LedsClusterLocalityConfig(x)) = &self.lb_config {
+            if let Some(super::locality_lb_endpoints::LbConfig::LedsClusterLocalityConfig(x)) =
+                &self.lb_config
+            {
                 d::put_member(x, v, &F8[4]);
             }
             d::Field::put(&self.load_balancing_weight, v, &F8[5]);
@@ -852,16 +966,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalityLbEndpoints {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.locality, r, f),
                 1 => r::slot(&mut self.metadata, r, f),
                 2 => r::slot(&mut self.lb_endpoints, r, f),
                 3 => r::member(r, f, |x| {
-                    self.lb_config = Some(super::locality_lb_endpoints::LbConfig::LoadBalancerEndpoints(x))
+                    self.lb_config =
+                        Some(super::locality_lb_endpoints::LbConfig::LoadBalancerEndpoints(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.lb_config = Some(super::locality_lb_endpoints::LbConfig::LedsClusterLocalityConfig(x))
+                    self.lb_config =
+                        Some(super::locality_lb_endpoints::LbConfig::LedsClusterLocalityConfig(x))
                 }),
                 5 => r::slot(&mut self.load_balancing_weight, r, f),
                 6 => r::slot(&mut self.priority, r, f),
@@ -905,7 +1026,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_lb_endpoints::LbEndpointList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.lb_endpoints, r, f),
                 _ => Ok(()),

@@ -55,7 +55,8 @@ pub struct Listener {
     #[prost(message, optional, tag = "36")]
     pub fcds_config: ::core::option::Option<listener::FcdsConfig>,
     #[prost(message, optional, tag = "32")]
-    pub filter_chain_matcher: ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub filter_chain_matcher:
+        ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(message, optional, tag = "4")]
     pub use_original_dst: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "25")]
@@ -63,7 +64,8 @@ pub struct Listener {
     #[prost(message, optional, tag = "5")]
     pub per_connection_buffer_limit_bytes: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "38")]
-    pub per_connection_buffer_high_watermark_timeout: ::core::option::Option<::prost_types::Duration>,
+    pub per_connection_buffer_high_watermark_timeout:
+        ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "6")]
     pub metadata: ::core::option::Option<super::super::core::v3::Metadata>,
     #[prost(message, optional, tag = "7")]
@@ -151,7 +153,8 @@ pub mod listener {
                 "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance".into()
+                "type.googleapis.com/envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -161,10 +164,12 @@ pub mod listener {
             const NAME: &'static str = "CpuLocalityBalance";
             const PACKAGE: &'static str = "envoy.config.listener.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance".into()
+                "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance".into()
+                "type.googleapis.com/envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -387,7 +392,10 @@ impl ::prost::Name for FilterChain {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ListenerFilterChainMatchPredicate {
-    #[prost(oneof = "listener_filter_chain_match_predicate::Rule", tags = "1, 2, 3, 4, 5")]
+    #[prost(
+        oneof = "listener_filter_chain_match_predicate::Rule",
+        tags = "1, 2, 3, 4, 5"
+    )]
     pub rule: ::core::option::Option<listener_filter_chain_match_predicate::Rule>,
 }
 /// Nested message and enum types in `ListenerFilterChainMatchPredicate`.
@@ -405,7 +413,8 @@ pub mod listener_filter_chain_match_predicate {
             "envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet".into()
+            "type.googleapis.com/envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -480,13 +489,16 @@ pub struct QuicProtocolOptions {
     #[prost(message, optional, tag = "7")]
     pub proof_source_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "8")]
-    pub connection_id_generator_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub connection_id_generator_config:
+        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "9")]
-    pub server_preferred_address_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub server_preferred_address_config:
+        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "10")]
     pub send_disable_active_migration: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "11")]
-    pub connection_debug_visitor_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub connection_debug_visitor_config:
+        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "12")]
     pub save_cmsg_config: ::prost::alloc::vec::Vec<super::super::core::v3::SocketCmsgHeaders>,
     #[prost(bool, tag = "13")]
@@ -512,7 +524,8 @@ pub struct UdpListenerConfig {
     #[prost(message, optional, tag = "7")]
     pub quic_options: ::core::option::Option<QuicProtocolOptions>,
     #[prost(message, optional, tag = "8")]
-    pub udp_packet_packet_writer_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub udp_packet_packet_writer_config:
+        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
 }
 impl ::prost::Name for UdpListenerConfig {
     const NAME: &'static str = "UdpListenerConfig";
@@ -544,7 +557,10 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.listener.v3.Listener.DrainType",
-        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "MODIFY_ONLY")],
+        values: &[
+            d::EnumValue::new(0, "DEFAULT"),
+            d::EnumValue::new(1, "MODIFY_ONLY"),
+        ],
     };
     impl d::DescribeEnum for super::listener::DrainType {
         const INFO: &'static d::EnumInfo = &E1;
@@ -604,7 +620,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AdditionalAddress {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.socket_options, r, f),
@@ -648,7 +669,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApiListener {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.api_listener, r, f),
                 _ => Ok(()),
@@ -657,7 +683,15 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -712,11 +746,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Filter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| self.config_type = Some(super::filter::ConfigType::TypedConfig(x))),
-                2 => r::member(r, f, |x| self.config_type = Some(super::filter::ConfigType::ConfigDiscovery(x))),
+                1 => r::member(r, f, |x| {
+                    self.config_type = Some(super::filter::ConfigType::TypedConfig(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.config_type = Some(super::filter::ConfigType::ConfigDiscovery(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -731,7 +774,14 @@ pub(crate) mod described {
             d::Kind::Message(&M4),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"filters\": ", "filters", 3, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"filters\": ",
+            "filters",
+            3,
+            1,
+            d::Kind::Message(&M2),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"use_proxy_proto\": ",
             "useProxyProto",
@@ -768,7 +818,14 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"name\": ", "name", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            7,
+            6,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.FilterChain",
@@ -802,7 +859,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterChain {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter_chain_match, r, f),
                 1 => r::slot(&mut self.filters, r, f),
@@ -825,7 +887,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gte(d::Bound::Int(1))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(65535)),
+            d::Rule::Gte(d::Bound::Int(1)),
+        ]),
         d::FieldInfo::new(
             "\"prefix_ranges\": ",
             "prefixRanges",
@@ -842,7 +907,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"suffix_len\": ", "suffixLen", 5, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"suffix_len\": ",
+            "suffixLen",
+            5,
+            3,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"direct_source_prefix_ranges\": ",
             "directSourcePrefixRanges",
@@ -868,8 +940,18 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"source_ports\": ", "sourcePorts", 7, 7, d::Kind::U32, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gte(d::Bound::Int(1))])]),
+        d::FieldInfo::new(
+            "\"source_ports\": ",
+            "sourcePorts",
+            7,
+            7,
+            d::Kind::U32,
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::Each(&[
+            d::Rule::Lte(d::Bound::Int(65535)),
+            d::Rule::Gte(d::Bound::Int(1)),
+        ])]),
         d::FieldInfo::new(
             "\"server_names\": ",
             "serverNames",
@@ -931,7 +1013,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterChainMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.destination_port, r, f),
                 1 => r::slot(&mut self.prefix_ranges, r, f),
@@ -950,7 +1037,14 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 37] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"address\": ",
             "address",
@@ -967,7 +1061,14 @@ pub(crate) mod described {
             d::Kind::Message(&M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 28, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            28,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"stats_matcher\": ",
             "statsMatcher",
@@ -1053,7 +1154,14 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: false,
         }),
-        d::FieldInfo::new("\"drain_type\": ", "drainType", 8, 14, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"drain_type\": ",
+            "drainType",
+            8,
+            14,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"listener_filters\": ",
             "listenerFilters",
@@ -1078,8 +1186,22 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"transparent\": ", "transparent", 10, 18, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"freebind\": ", "freebind", 11, 19, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"transparent\": ",
+            "transparent",
+            10,
+            18,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"freebind\": ",
+            "freebind",
+            11,
+            19,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"socket_options\": ",
             "socketOptions",
@@ -1128,7 +1250,15 @@ pub(crate) mod described {
             d::Kind::Message(&M6),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"reuse_port\": ", "reusePort", 21, 26, d::Kind::Bool, d::Cardinality::Implicit).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"reuse_port\": ",
+            "reusePort",
+            21,
+            26,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -1165,7 +1295,14 @@ pub(crate) mod described {
             d::Cardinality::Wrapper,
         )
         .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"bind_to_port\": ", "bindToPort", 26, 31, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"bind_to_port\": ",
+            "bindToPort",
+            26,
+            31,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"internal_listener\": ",
             "internalListener",
@@ -1175,7 +1312,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"enable_mptcp\": ", "enableMptcp", 30, 33, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"enable_mptcp\": ",
+            "enableMptcp",
+            30,
+            33,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"ignore_global_conn_limit\": ",
             "ignoreGlobalConnLimit",
@@ -1231,7 +1375,11 @@ pub(crate) mod described {
             d::Field::put(&self.use_original_dst, v, &F5[8]);
             d::Field::put(&self.default_filter_chain, v, &F5[9]);
             d::Field::put(&self.per_connection_buffer_limit_bytes, v, &F5[10]);
-            d::Field::put(&self.per_connection_buffer_high_watermark_timeout, v, &F5[11]);
+            d::Field::put(
+                &self.per_connection_buffer_high_watermark_timeout,
+                v,
+                &F5[11],
+            );
             d::Field::put(&self.metadata, v, &F5[12]);
             d::Field::put(&self.deprecated_v1, v, &F5[13]);
             d::Field::put(&self.drain_type, v, &F5[14]);
@@ -1252,7 +1400,9 @@ pub(crate) mod described {
             d::Field::put(&self.tcp_backlog_size, v, &F5[29]);
             d::Field::put(&self.max_connections_to_accept_per_socket_event, v, &F5[30]);
             d::Field::put(&self.bind_to_port, v, &F5[31]);
-            if let Some(super::listener::ListenerSpecifier::InternalListener(x)) = &self.listener_specifier {
+            if let Some(super::listener::ListenerSpecifier::InternalListener(x)) =
+                &self.listener_specifier
+            {
                 d::put_member(x, v, &F5[32]);
             }
             d::Field::put(&self.enable_mptcp, v, &F5[33]);
@@ -1268,7 +1418,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Listener {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.address, r, f),
@@ -1303,7 +1458,8 @@ pub(crate) mod described {
                 30 => r::slot(&mut self.max_connections_to_accept_per_socket_event, r, f),
                 31 => r::slot(&mut self.bind_to_port, r, f),
                 32 => r::member(r, f, |x| {
-                    self.listener_specifier = Some(super::listener::ListenerSpecifier::InternalListener(x))
+                    self.listener_specifier =
+                        Some(super::listener::ListenerSpecifier::InternalListener(x))
                 }),
                 33 => r::slot(&mut self.enable_mptcp, r, f),
                 34 => r::slot(&mut self.ignore_global_conn_limit, r, f),
@@ -1362,13 +1518,20 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::listener::connection_balance_config::BalanceType::ExactBalance(x)) = &self.balance_type {
+            if let Some(super::listener::connection_balance_config::BalanceType::ExactBalance(x)) =
+                &self.balance_type
+            {
                 d::put_member(x, v, &F6[0]);
             }
-            if let Some(super::listener::connection_balance_config::BalanceType::ExtendBalance(x)) = &self.balance_type {
+            if let Some(super::listener::connection_balance_config::BalanceType::ExtendBalance(x)) =
+                &self.balance_type
+            {
                 d::put_member(x, v, &F6[1]);
             }
-            if let Some(super::listener::connection_balance_config::BalanceType::CpuLocalityBalance(x)) = &self.balance_type {
+            if let Some(
+                super::listener::connection_balance_config::BalanceType::CpuLocalityBalance(x),
+            ) = &self.balance_type
+            {
                 d::put_member(x, v, &F6[2]);
             }
         }
@@ -1380,17 +1543,28 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::ConnectionBalanceConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.balance_type = Some(super::listener::connection_balance_config::BalanceType::ExactBalance(x))
+                    self.balance_type = Some(
+                        super::listener::connection_balance_config::BalanceType::ExactBalance(x),
+                    )
                 }),
                 1 => r::member(r, f, |x| {
-                    self.balance_type = Some(super::listener::connection_balance_config::BalanceType::ExtendBalance(x))
+                    self.balance_type = Some(
+                        super::listener::connection_balance_config::BalanceType::ExtendBalance(x),
+                    )
                 }),
-                2 => r::member(r, f, |x| {
-                    self.balance_type = Some(super::listener::connection_balance_config::BalanceType::CpuLocalityBalance(x))
-                }),
+                2 => {
+                    r::member(r, f, |x| {
+                        self.balance_type = Some(super::listener::connection_balance_config::BalanceType::CpuLocalityBalance(x))
+                    })
+                }
                 _ => Ok(()),
             }
         }
@@ -1421,7 +1595,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::connection_balance_config::CpuLocalityBalance {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1454,7 +1633,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::connection_balance_config::ExactBalance {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1496,7 +1680,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::DeprecatedV1 {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bind_to_port, r, f),
                 _ => Ok(()),
@@ -1505,7 +1694,14 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"config_source\": ",
             "configSource",
@@ -1542,7 +1738,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::FcdsConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.config_source, r, f),
@@ -1576,7 +1777,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::InternalListenerConfig {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1585,7 +1791,15 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -1636,7 +1850,8 @@ pub(crate) mod described {
             if let Some(super::listener_filter::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F12[1]);
             }
-            if let Some(super::listener_filter::ConfigType::ConfigDiscovery(x)) = &self.config_type {
+            if let Some(super::listener_filter::ConfigType::ConfigDiscovery(x)) = &self.config_type
+            {
                 d::put_member(x, v, &F12[2]);
             }
             d::Field::put(&self.filter_disabled, v, &F12[3]);
@@ -1649,7 +1864,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListenerFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
@@ -1665,7 +1885,15 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"or_match\": ",
+            "orMatch",
+            1,
+            0,
+            d::Kind::Message(&M14),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"and_match\": ",
             "andMatch",
@@ -1684,9 +1912,16 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"any_match\": ",
+            "anyMatch",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"destination_port_range\": ",
             "destinationPortRange",
@@ -1716,19 +1951,29 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::listener_filter_chain_match_predicate::Rule::OrMatch(x)) = &self.rule {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::OrMatch(x)) = &self.rule
+            {
                 d::put_member(x, v, &F13[0]);
             }
-            if let Some(super::listener_filter_chain_match_predicate::Rule::AndMatch(x)) = &self.rule {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::AndMatch(x)) =
+                &self.rule
+            {
                 d::put_member(x, v, &F13[1]);
             }
-            if let Some(super::listener_filter_chain_match_predicate::Rule::NotMatch(x)) = &self.rule {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::NotMatch(x)) =
+                &self.rule
+            {
                 d::put_member(&**x, v, &F13[2]);
             }
-            if let Some(super::listener_filter_chain_match_predicate::Rule::AnyMatch(x)) = &self.rule {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::AnyMatch(x)) =
+                &self.rule
+            {
                 d::put_member(x, v, &F13[3]);
             }
-            if let Some(super::listener_filter_chain_match_predicate::Rule::DestinationPortRange(x)) = &self.rule {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::DestinationPortRange(
+                x,
+            )) = &self.rule
+            {
                 d::put_member(x, v, &F13[4]);
             }
         }
@@ -1740,31 +1985,50 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListenerFilterChainMatchPredicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.rule = Some(super::listener_filter_chain_match_predicate::Rule::OrMatch(x))
+                    self.rule = Some(super::listener_filter_chain_match_predicate::Rule::OrMatch(
+                        x,
+                    ))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.rule = Some(super::listener_filter_chain_match_predicate::Rule::AndMatch(x))
+                    self.rule =
+                        Some(super::listener_filter_chain_match_predicate::Rule::AndMatch(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.rule = Some(super::listener_filter_chain_match_predicate::Rule::NotMatch(r::new_box(x)))
+                    self.rule = Some(
+                        super::listener_filter_chain_match_predicate::Rule::NotMatch(r::new_box(x)),
+                    )
                 }),
                 3 => r::member(r, f, |x| {
-                    self.rule = Some(super::listener_filter_chain_match_predicate::Rule::AnyMatch(x))
+                    self.rule =
+                        Some(super::listener_filter_chain_match_predicate::Rule::AnyMatch(x))
                 }),
-                4 => r::member(r, f, |x| {
-                    self.rule = Some(super::listener_filter_chain_match_predicate::Rule::DestinationPortRange(x))
-                }),
+                4 => {
+                    r::member(r, f, |x| {
+                        self.rule = Some(super::listener_filter_chain_match_predicate::Rule::DestinationPortRange(x))
+                    })
+                }
                 _ => Ok(()),
             }
         }
     }
 
-    static F14: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M13), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)]),
-    ];
+    static F14: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"rules\": ",
+        "rules",
+        1,
+        0,
+        d::Kind::Message(&M13),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet",
         fields: &F14,
@@ -1791,7 +2055,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener_filter_chain_match_predicate::MatchSet {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 _ => Ok(()),
@@ -1955,7 +2224,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.quic_protocol_options, r, f),
                 1 => r::slot(&mut self.idle_timeout, r, f),
@@ -2030,7 +2304,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UdpListenerConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.downstream_socket_config, r, f),
                 1 => r::slot(&mut self.quic_options, r, f),

@@ -282,7 +282,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"prefix\": ",
+            "prefix",
+            3,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"max_bytes_per_datagram\": ",
             "maxBytesPerDatagram",
@@ -312,7 +319,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::dog_statsd_sink::DogStatsdSpecifier::Address(x)) = &self.dog_statsd_specifier {
+            if let Some(super::dog_statsd_sink::DogStatsdSpecifier::Address(x)) =
+                &self.dog_statsd_specifier
+            {
                 d::put_member(x, v, &F0[0]);
             }
             d::Field::put(&self.prefix, v, &F0[1]);
@@ -326,10 +335,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DogStatsdSink {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.dog_statsd_specifier = Some(super::dog_statsd_sink::DogStatsdSpecifier::Address(x))
+                    self.dog_statsd_specifier =
+                        Some(super::dog_statsd_sink::DogStatsdSpecifier::Address(x))
                 }),
                 1 => r::slot(&mut self.prefix, r, f),
                 2 => r::slot(&mut self.max_bytes_per_datagram, r, f),
@@ -348,10 +363,30 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"buckets\": ", "buckets", 2, 1, d::Kind::F64, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Unique, d::Rule::Each(&[d::Rule::Gt(d::Bound::Float(0.0))])]),
-        d::FieldInfo::new("\"bins\": ", "bins", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(46082)), d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"buckets\": ",
+            "buckets",
+            2,
+            1,
+            d::Kind::F64,
+            d::Cardinality::Repeated,
+        )
+        .rules(&[
+            d::Rule::Unique,
+            d::Rule::Each(&[d::Rule::Gt(d::Bound::Float(0.0))]),
+        ]),
+        d::FieldInfo::new(
+            "\"bins\": ",
+            "bins",
+            3,
+            2,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(46082)),
+            d::Rule::Gt(d::Bound::Int(0)),
+        ]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.HistogramBucketSettings",
@@ -381,7 +416,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HistogramBucketSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.r#match, r, f),
                 1 => r::slot(&mut self.buckets, r, f),
@@ -425,7 +465,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HystrixSink {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.num_buckets, r, f),
                 _ => Ok(()),
@@ -477,8 +522,15 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"batch_size\": ", "batchSize", 6, 5, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"batch_size\": ",
+            "batchSize",
+            6,
+            5,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.MetricsServiceConfig",
@@ -511,7 +563,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetricsServiceConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.transport_api_version, r, f),
@@ -596,7 +653,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatsConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stats_tags, r, f),
                 1 => r::slot(&mut self.use_all_default_tags, r, f),
@@ -609,7 +671,15 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"reject_all\": ", "rejectAll", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"reject_all\": ",
+            "rejectAll",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"exclusion_list\": ",
             "exclusionList",
@@ -651,10 +721,12 @@ pub(crate) mod described {
             if let Some(super::stats_matcher::StatsMatcher::RejectAll(x)) = &self.stats_matcher {
                 d::put_member(x, v, &F5[0]);
             }
-            if let Some(super::stats_matcher::StatsMatcher::ExclusionList(x)) = &self.stats_matcher {
+            if let Some(super::stats_matcher::StatsMatcher::ExclusionList(x)) = &self.stats_matcher
+            {
                 d::put_member(x, v, &F5[1]);
             }
-            if let Some(super::stats_matcher::StatsMatcher::InclusionList(x)) = &self.stats_matcher {
+            if let Some(super::stats_matcher::StatsMatcher::InclusionList(x)) = &self.stats_matcher
+            {
                 d::put_member(x, v, &F5[2]);
             }
         }
@@ -666,7 +738,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatsMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.stats_matcher = Some(super::stats_matcher::StatsMatcher::RejectAll(x))
@@ -683,7 +760,14 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -726,10 +810,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatsSink {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| self.config_type = Some(super::stats_sink::ConfigType::TypedConfig(x))),
+                1 => r::member(r, f, |x| {
+                    self.config_type = Some(super::stats_sink::ConfigType::TypedConfig(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -754,7 +845,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"prefix\": ",
+            "prefix",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.StatsdSink",
@@ -778,7 +876,9 @@ pub(crate) mod described {
             if let Some(super::statsd_sink::StatsdSpecifier::Address(x)) = &self.statsd_specifier {
                 d::put_member(x, v, &F7[0]);
             }
-            if let Some(super::statsd_sink::StatsdSpecifier::TcpClusterName(x)) = &self.statsd_specifier {
+            if let Some(super::statsd_sink::StatsdSpecifier::TcpClusterName(x)) =
+                &self.statsd_specifier
+            {
                 d::put_member(x, v, &F7[1]);
             }
             d::Field::put(&self.prefix, v, &F7[2]);
@@ -791,13 +891,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatsdSink {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.statsd_specifier = Some(super::statsd_sink::StatsdSpecifier::Address(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.statsd_specifier = Some(super::statsd_sink::StatsdSpecifier::TcpClusterName(x))
+                    self.statsd_specifier =
+                        Some(super::statsd_sink::StatsdSpecifier::TcpClusterName(x))
                 }),
                 2 => r::slot(&mut self.prefix, r, f),
                 _ => Ok(()),
@@ -806,11 +912,33 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"tag_name\": ", "tagName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MaxBytes(1024)]),
-        d::FieldInfo::new("\"fixed_value\": ", "fixedValue", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"tag_name\": ",
+            "tagName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"regex\": ",
+            "regex",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new(
+            "\"fixed_value\": ",
+            "fixedValue",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.TagSpecifier",
@@ -847,11 +975,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TagSpecifier {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tag_name, r, f),
-                1 => r::member(r, f, |x| self.tag_value = Some(super::tag_specifier::TagValue::Regex(x))),
-                2 => r::member(r, f, |x| self.tag_value = Some(super::tag_specifier::TagValue::FixedValue(x))),
+                1 => r::member(r, f, |x| {
+                    self.tag_value = Some(super::tag_specifier::TagValue::Regex(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.tag_value = Some(super::tag_specifier::TagValue::FixedValue(x))
+                }),
                 _ => Ok(()),
             }
         }

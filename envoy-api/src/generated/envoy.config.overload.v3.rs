@@ -181,7 +181,10 @@ pub(crate) mod described {
         d::Kind::U32,
         d::Cardinality::Implicit,
     )
-    .rules(&[d::Rule::Lte(d::Bound::Int(56)), d::Rule::Gte(d::Bound::Int(10))])];
+    .rules(&[
+        d::Rule::Lte(d::Bound::Int(56)),
+        d::Rule::Gte(d::Bound::Int(10)),
+    ])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.BufferFactoryConfig",
         fields: &F0,
@@ -208,7 +211,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BufferFactoryConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.minimum_account_to_track_power_of_two, r, f),
                 _ => Ok(()),
@@ -217,9 +225,24 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"triggers\": ", "triggers", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"triggers\": ",
+            "triggers",
+            2,
+            1,
+            d::Kind::Message(&M7),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.LoadShedPoint",
@@ -248,7 +271,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LoadShedPoint {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.triggers, r, f),
@@ -258,9 +286,24 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"triggers\": ", "triggers", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"triggers\": ",
+            "triggers",
+            2,
+            1,
+            d::Kind::Message(&M7),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -298,7 +341,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OverloadAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.triggers, r, f),
@@ -326,7 +374,14 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"actions\": ", "actions", 3, 2, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"actions\": ",
+            "actions",
+            3,
+            2,
+            d::Kind::Message(&M2),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"loadshed_points\": ",
             "loadshedPoints",
@@ -374,7 +429,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OverloadManager {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.refresh_interval, r, f),
                 1 => r::slot(&mut self.resource_monitors, r, f),
@@ -387,7 +447,15 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -430,7 +498,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceMonitor {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
@@ -450,7 +523,10 @@ pub(crate) mod described {
             d::Kind::F64,
             d::Cardinality::Implicit,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Float(1.0)),
+            d::Rule::Gte(d::Bound::Float(0.0)),
+        ]),
         d::FieldInfo::new(
             "\"saturation_threshold\": ",
             "saturationThreshold",
@@ -459,7 +535,10 @@ pub(crate) mod described {
             d::Kind::F64,
             d::Cardinality::Implicit,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Float(1.0)),
+            d::Rule::Gte(d::Bound::Float(0.0)),
+        ]),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.ScaledTrigger",
@@ -488,7 +567,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScaledTrigger {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.scaling_threshold, r, f),
                 1 => r::slot(&mut self.saturation_threshold, r, f),
@@ -497,10 +581,18 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))]),
-    ];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"value\": ",
+        "value",
+        1,
+        0,
+        d::Kind::F64,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[
+        d::Rule::Lte(d::Bound::Float(1.0)),
+        d::Rule::Gte(d::Bound::Float(0.0)),
+    ])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.ThresholdTrigger",
         fields: &F6,
@@ -527,7 +619,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ThresholdTrigger {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value, r, f),
                 _ => Ok(()),
@@ -536,7 +633,15 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"threshold\": ",
             "threshold",
@@ -546,7 +651,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"scaled\": ", "scaled", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"scaled\": ",
+            "scaled",
+            3,
+            2,
+            d::Kind::Message(&M5),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.Trigger",
@@ -583,11 +696,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Trigger {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| self.trigger_oneof = Some(super::trigger::TriggerOneof::Threshold(x))),
-                2 => r::member(r, f, |x| self.trigger_oneof = Some(super::trigger::TriggerOneof::Scaled(x))),
+                1 => r::member(r, f, |x| {
+                    self.trigger_oneof = Some(super::trigger::TriggerOneof::Threshold(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.trigger_oneof = Some(super::trigger::TriggerOneof::Scaled(x))
+                }),
                 _ => Ok(()),
             }
         }

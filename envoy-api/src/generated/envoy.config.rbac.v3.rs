@@ -27,7 +27,8 @@ pub mod rbac {
         #[prost(skip_debug)]
         pub struct AuditLoggerConfig {
             #[prost(message, optional, tag = "1")]
-            pub audit_logger: ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
+            pub audit_logger:
+                ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
             #[prost(bool, tag = "2")]
             pub is_optional: bool,
         }
@@ -38,10 +39,13 @@ pub mod rbac {
                 "envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig".into()
+                "type.googleapis.com/envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig"
+                    .into()
             }
         }
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum AuditCondition {
             None = 0,
@@ -132,9 +136,12 @@ pub struct Policy {
     #[prost(message, repeated, tag = "2")]
     pub principals: ::prost::alloc::vec::Vec<Principal>,
     #[prost(message, optional, tag = "3")]
-    pub condition: ::core::option::Option<super::super::super::super::google::api::expr::v1alpha1::Expr>,
+    pub condition:
+        ::core::option::Option<super::super::super::super::google::api::expr::v1alpha1::Expr>,
     #[prost(message, optional, tag = "4")]
-    pub checked_condition: ::core::option::Option<super::super::super::super::google::api::expr::v1alpha1::CheckedExpr>,
+    pub checked_condition: ::core::option::Option<
+        super::super::super::super::google::api::expr::v1alpha1::CheckedExpr,
+    >,
     #[prost(message, optional, tag = "5")]
     pub cel_config: ::core::option::Option<super::super::core::v3::CelExpressionConfig>,
 }
@@ -152,7 +159,8 @@ impl ::prost::Name for Policy {
 #[prost(skip_debug)]
 pub struct SourcedMetadata {
     #[prost(message, optional, tag = "1")]
-    pub metadata_matcher: ::core::option::Option<super::super::super::r#type::matcher::v3::MetadataMatcher>,
+    pub metadata_matcher:
+        ::core::option::Option<super::super::super::r#type::matcher::v3::MetadataMatcher>,
     #[prost(enumeration = "MetadataSource", tag = "2")]
     pub metadata_source: i32,
 }
@@ -169,7 +177,10 @@ impl ::prost::Name for SourcedMetadata {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Permission {
-    #[prost(oneof = "permission::Rule", tags = "1, 2, 3, 4, 10, 5, 6, 11, 7, 8, 9, 12, 13, 14")]
+    #[prost(
+        oneof = "permission::Rule",
+        tags = "1, 2, 3, 4, 10, 5, 6, 11, 7, 8, 9, 12, 13, 14"
+    )]
     pub rule: ::core::option::Option<permission::Rule>,
 }
 /// Nested message and enum types in `Permission`.
@@ -235,7 +246,10 @@ impl ::prost::Name for Permission {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Principal {
-    #[prost(oneof = "principal::Identifier", tags = "1, 2, 3, 4, 5, 10, 11, 6, 9, 7, 12, 8, 13, 14")]
+    #[prost(
+        oneof = "principal::Identifier",
+        tags = "1, 2, 3, 4, 5, 10, 11, 6, 9, 7, 12, 8, 13, 14"
+    )]
     pub identifier: ::core::option::Option<principal::Identifier>,
 }
 /// Nested message and enum types in `Principal`.
@@ -260,7 +274,8 @@ pub mod principal {
     #[prost(skip_debug)]
     pub struct Authenticated {
         #[prost(message, optional, tag = "2")]
-        pub principal_name: ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
+        pub principal_name:
+            ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
     }
     impl ::prost::Name for Authenticated {
         const NAME: &'static str = "Authenticated";
@@ -366,7 +381,10 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.rbac.v3.MetadataSource",
-        values: &[d::EnumValue::new(0, "DYNAMIC"), d::EnumValue::new(1, "ROUTE")],
+        values: &[
+            d::EnumValue::new(0, "DYNAMIC"),
+            d::EnumValue::new(1, "ROUTE"),
+        ],
     };
     impl d::DescribeEnum for super::MetadataSource {
         const INFO: &'static d::EnumInfo = &E0;
@@ -398,8 +416,23 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"action\": ", "action", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"action\": ",
+            "action",
+            2,
+            1,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.rbac.v3.Action",
@@ -428,7 +461,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Action {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.action, r, f),
@@ -438,11 +476,34 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 14] = [
-        d::FieldInfo::new("\"and_rules\": ", "andRules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_rules\": ", "orRules", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any\": ", "any", 3, 2, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"and_rules\": ",
+            "andRules",
+            1,
+            0,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"or_rules\": ",
+            "orRules",
+            2,
+            1,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"any\": ",
+            "any",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"header\": ",
             "header",
@@ -502,7 +563,15 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: false,
         }),
-        d::FieldInfo::new("\"not_rule\": ", "notRule", 8, 9, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"not_rule\": ",
+            "notRule",
+            8,
+            9,
+            d::Kind::Message(&M1),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"requested_server_name\": ",
             "requestedServerName",
@@ -610,29 +679,67 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Permission {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::AndRules(x))),
-                1 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::OrRules(x))),
+                0 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::AndRules(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::OrRules(x))
+                }),
                 2 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::Any(x))),
-                3 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::Header(x))),
-                4 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::UrlPath(x))),
-                5 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::DestinationIp(x))),
-                6 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::DestinationPort(x))),
-                7 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::DestinationPortRange(x))),
-                8 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::Metadata(x))),
-                9 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::NotRule(r::new_box(x)))),
-                10 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::RequestedServerName(x))),
-                11 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::Matcher(x))),
-                12 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::UriTemplate(x))),
-                13 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::SourcedMetadata(x))),
+                3 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::Header(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::UrlPath(x))
+                }),
+                5 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::DestinationIp(x))
+                }),
+                6 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::DestinationPort(x))
+                }),
+                7 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::DestinationPortRange(x))
+                }),
+                8 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::Metadata(x))
+                }),
+                9 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::NotRule(r::new_box(x)))
+                }),
+                10 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::RequestedServerName(x))
+                }),
+                11 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::Matcher(x))
+                }),
+                12 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::UriTemplate(x))
+                }),
+                13 => r::member(r, f, |x| {
+                    self.rule = Some(super::permission::Rule::SourcedMetadata(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"rules\": ",
+        "rules",
+        1,
+        0,
+        d::Kind::Message(&M1),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.rbac.v3.Permission.Set",
         fields: &F2,
@@ -659,7 +766,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::permission::Set {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 _ => Ok(()),
@@ -741,7 +853,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Policy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.permissions, r, f),
                 1 => r::slot(&mut self.principals, r, f),
@@ -754,11 +871,34 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 14] = [
-        d::FieldInfo::new("\"and_ids\": ", "andIds", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_ids\": ", "orIds", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any\": ", "any", 3, 2, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"and_ids\": ",
+            "andIds",
+            1,
+            0,
+            d::Kind::Message(&M6),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"or_ids\": ",
+            "orIds",
+            2,
+            1,
+            d::Kind::Message(&M6),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"any\": ",
+            "any",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"authenticated\": ",
             "authenticated",
@@ -839,7 +979,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"not_id\": ", "notId", 8, 11, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"not_id\": ",
+            "notId",
+            8,
+            11,
+            d::Kind::Message(&M4),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"sourced_metadata\": ",
             "sourcedMetadata",
@@ -929,22 +1077,55 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Principal {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::AndIds(x))),
-                1 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::OrIds(x))),
-                2 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Any(x))),
-                3 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Authenticated(x))),
-                4 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::SourceIp(x))),
-                5 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::DirectRemoteIp(x))),
-                6 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::RemoteIp(x))),
-                7 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Header(x))),
-                8 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::UrlPath(x))),
-                9 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Metadata(x))),
-                10 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::FilterState(x))),
-                11 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::NotId(r::new_box(x)))),
-                12 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::SourcedMetadata(x))),
-                13 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Custom(x))),
+                0 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::AndIds(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::OrIds(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::Any(x))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::Authenticated(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::SourceIp(x))
+                }),
+                5 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::DirectRemoteIp(x))
+                }),
+                6 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::RemoteIp(x))
+                }),
+                7 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::Header(x))
+                }),
+                8 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::UrlPath(x))
+                }),
+                9 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::Metadata(x))
+                }),
+                10 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::FilterState(x))
+                }),
+                11 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::NotId(r::new_box(x)))
+                }),
+                12 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::SourcedMetadata(x))
+                }),
+                13 => r::member(r, f, |x| {
+                    self.identifier = Some(super::principal::Identifier::Custom(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -984,7 +1165,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::principal::Authenticated {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.principal_name, r, f),
                 _ => Ok(()),
@@ -992,8 +1178,15 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"ids\": ", "ids", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"ids\": ",
+        "ids",
+        1,
+        0,
+        d::Kind::Message(&M4),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.rbac.v3.Principal.Set",
         fields: &F6,
@@ -1020,7 +1213,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::principal::Set {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ids, r, f),
                 _ => Ok(()),
@@ -1029,7 +1227,15 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"action\": ", "action", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"action\": ",
+            "action",
+            1,
+            0,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"policies\": ",
             "policies",
@@ -1075,7 +1281,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Rbac {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.action, r, f),
                 1 => r::slot(&mut self.policies, r, f),
@@ -1131,7 +1342,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rbac::AuditLoggingOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.audit_condition, r, f),
                 1 => r::slot(&mut self.logger_configs, r, f),
@@ -1149,7 +1365,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"is_optional\": ",
+            "isOptional",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig",
@@ -1178,7 +1401,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rbac::audit_logging_options::AuditLoggerConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.audit_logger, r, f),
                 1 => r::slot(&mut self.is_optional, r, f),
@@ -1234,7 +1462,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourcedMetadata {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_matcher, r, f),
                 1 => r::slot(&mut self.metadata_source, r, f),

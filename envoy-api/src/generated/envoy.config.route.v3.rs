@@ -13,7 +13,8 @@ pub struct RouteConfiguration {
     #[prost(string, repeated, tag = "3")]
     pub internal_only_headers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "4")]
-    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
+    pub response_headers_to_add:
+        ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "5")]
     pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "6")]
@@ -37,7 +38,8 @@ pub struct RouteConfiguration {
     #[prost(bool, tag = "15")]
     pub ignore_path_parameters_in_path_matching: bool,
     #[prost(btree_map = "string, message", tag = "16")]
-    pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_per_filter_config:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(message, optional, tag = "17")]
     pub metadata: ::core::option::Option<super::super::core::v3::Metadata>,
     #[prost(message, repeated, tag = "19")]
@@ -79,7 +81,8 @@ pub struct VirtualHost {
     #[prost(message, repeated, tag = "3")]
     pub routes: ::prost::alloc::vec::Vec<Route>,
     #[prost(message, optional, tag = "21")]
-    pub matcher: ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub matcher:
+        ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(enumeration = "virtual_host::TlsRequirementType", tag = "4")]
     pub require_tls: i32,
     #[prost(message, repeated, tag = "5")]
@@ -91,13 +94,15 @@ pub struct VirtualHost {
     #[prost(string, repeated, tag = "13")]
     pub request_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "10")]
-    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
+    pub response_headers_to_add:
+        ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "11")]
     pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "8")]
     pub cors: ::core::option::Option<CorsPolicy>,
     #[prost(btree_map = "string, message", tag = "15")]
-    pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_per_filter_config:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(bool, tag = "14")]
     pub include_request_attempt_count: bool,
     #[prost(bool, tag = "19")]
@@ -191,13 +196,15 @@ pub struct Route {
     #[prost(message, optional, tag = "5")]
     pub decorator: ::core::option::Option<Decorator>,
     #[prost(btree_map = "string, message", tag = "13")]
-    pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_per_filter_config:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(message, repeated, tag = "9")]
     pub request_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "12")]
     pub request_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "10")]
-    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
+    pub response_headers_to_add:
+        ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "11")]
     pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "15")]
@@ -265,15 +272,18 @@ pub mod weighted_cluster {
         #[prost(message, optional, tag = "3")]
         pub metadata_match: ::core::option::Option<super::super::super::core::v3::Metadata>,
         #[prost(message, repeated, tag = "4")]
-        pub request_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::core::v3::HeaderValueOption>,
+        pub request_headers_to_add:
+            ::prost::alloc::vec::Vec<super::super::super::core::v3::HeaderValueOption>,
         #[prost(string, repeated, tag = "9")]
         pub request_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(message, repeated, tag = "5")]
-        pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::core::v3::HeaderValueOption>,
+        pub response_headers_to_add:
+            ::prost::alloc::vec::Vec<super::super::super::core::v3::HeaderValueOption>,
         #[prost(string, repeated, tag = "6")]
         pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(btree_map = "string, message", tag = "10")]
-        pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+        pub typed_per_filter_config:
+            ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
         #[prost(oneof = "cluster_weight::HostRewriteSpecifier", tags = "11")]
         pub host_rewrite_specifier: ::core::option::Option<cluster_weight::HostRewriteSpecifier>,
     }
@@ -349,9 +359,11 @@ pub struct RouteMatch {
     #[prost(message, optional, tag = "11")]
     pub tls_context: ::core::option::Option<route_match::TlsContextMatchOptions>,
     #[prost(message, repeated, tag = "13")]
-    pub dynamic_metadata: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::MetadataMatcher>,
+    pub dynamic_metadata:
+        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::MetadataMatcher>,
     #[prost(message, repeated, tag = "16")]
-    pub filter_state: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::FilterStateMatcher>,
+    pub filter_state:
+        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::FilterStateMatcher>,
     #[prost(oneof = "route_match::PathSpecifier", tags = "1, 2, 10, 12, 14, 15")]
     pub path_specifier: ::core::option::Option<route_match::PathSpecifier>,
 }
@@ -431,7 +443,8 @@ impl ::prost::Name for RouteMatch {
 #[prost(skip_debug)]
 pub struct CorsPolicy {
     #[prost(message, repeated, tag = "11")]
-    pub allow_origin_string_match: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub allow_origin_string_match:
+        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(string, tag = "2")]
     pub allow_methods: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -479,7 +492,8 @@ pub struct RouteAction {
     #[prost(string, tag = "5")]
     pub prefix_rewrite: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "32")]
-    pub regex_rewrite: ::core::option::Option<super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>,
+    pub regex_rewrite:
+        ::core::option::Option<super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>,
     #[prost(message, optional, tag = "41")]
     pub path_rewrite_policy: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(string, tag = "45")]
@@ -528,7 +542,10 @@ pub struct RouteAction {
     pub max_stream_duration: ::core::option::Option<route_action::MaxStreamDuration>,
     #[prost(oneof = "route_action::ClusterSpecifier", tags = "1, 2, 3, 37, 39")]
     pub cluster_specifier: ::core::option::Option<route_action::ClusterSpecifier>,
-    #[prost(oneof = "route_action::HostRewriteSpecifier", tags = "6, 7, 29, 35, 44")]
+    #[prost(
+        oneof = "route_action::HostRewriteSpecifier",
+        tags = "6, 7, 29, 35, 44"
+    )]
     pub host_rewrite_specifier: ::core::option::Option<route_action::HostRewriteSpecifier>,
 }
 /// Nested message and enum types in `RouteAction`.
@@ -541,13 +558,16 @@ pub mod route_action {
         #[prost(string, tag = "5")]
         pub cluster_header: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "3")]
-        pub runtime_fraction: ::core::option::Option<super::super::super::core::v3::RuntimeFractionalPercent>,
+        pub runtime_fraction:
+            ::core::option::Option<super::super::super::core::v3::RuntimeFractionalPercent>,
         #[prost(message, optional, tag = "4")]
         pub trace_sampled: ::core::option::Option<bool>,
         #[prost(bool, tag = "6")]
         pub disable_shadow_host_suffix_append: bool,
         #[prost(message, repeated, tag = "7")]
-        pub request_headers_mutations: ::prost::alloc::vec::Vec<super::super::super::common::mutation_rules::v3::HeaderMutation>,
+        pub request_headers_mutations: ::prost::alloc::vec::Vec<
+            super::super::super::common::mutation_rules::v3::HeaderMutation,
+        >,
         #[prost(string, tag = "8")]
         pub host_rewrite_literal: ::prost::alloc::string::String,
     }
@@ -577,7 +597,9 @@ pub mod route_action {
             #[prost(string, tag = "1")]
             pub header_name: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "2")]
-            pub regex_rewrite: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>,
+            pub regex_rewrite: ::core::option::Option<
+                super::super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute,
+            >,
         }
         impl ::prost::Name for Header {
             const NAME: &'static str = "Header";
@@ -604,7 +626,8 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute".into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -642,7 +665,8 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties".into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -658,7 +682,8 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter".into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -674,7 +699,8 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.HashPolicy.FilterState".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.FilterState".into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.FilterState"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -717,7 +743,8 @@ pub mod route_action {
         #[prost(skip_debug)]
         pub struct ConnectConfig {
             #[prost(message, optional, tag = "1")]
-            pub proxy_protocol_config: ::core::option::Option<super::super::super::super::core::v3::ProxyProtocolConfig>,
+            pub proxy_protocol_config:
+                ::core::option::Option<super::super::super::super::core::v3::ProxyProtocolConfig>,
             #[prost(bool, tag = "2")]
             pub allow_post: bool,
         }
@@ -728,7 +755,8 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig".into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig"
+                    .into()
             }
         }
     }
@@ -839,7 +867,9 @@ pub mod route_action {
         #[prost(string, tag = "29")]
         HostRewriteHeader(::prost::alloc::string::String),
         #[prost(message, tag = "35")]
-        HostRewritePathRegex(super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute),
+        HostRewritePathRegex(
+            super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute,
+        ),
         #[prost(string, tag = "44")]
         HostRewrite(::prost::alloc::string::String),
     }
@@ -870,7 +900,8 @@ pub struct RetryPolicy {
     #[prost(message, repeated, tag = "5")]
     pub retry_host_predicate: ::prost::alloc::vec::Vec<retry_policy::RetryHostPredicate>,
     #[prost(message, repeated, tag = "12")]
-    pub retry_options_predicates: ::prost::alloc::vec::Vec<super::super::core::v3::TypedExtensionConfig>,
+    pub retry_options_predicates:
+        ::prost::alloc::vec::Vec<super::super::core::v3::TypedExtensionConfig>,
     #[prost(int64, tag = "6")]
     pub host_selection_retry_max_attempts: i64,
     #[prost(uint32, repeated, tag = "7")]
@@ -1037,7 +1068,8 @@ pub struct HedgePolicy {
     #[prost(message, optional, tag = "1")]
     pub initial_requests: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "2")]
-    pub additional_request_chance: ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
+    pub additional_request_chance:
+        ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
     #[prost(bool, tag = "3")]
     pub hedge_on_per_try_timeout: bool,
 }
@@ -1192,7 +1224,8 @@ pub struct Tracing {
     #[prost(message, optional, tag = "2")]
     pub random_sampling: ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
     #[prost(message, optional, tag = "3")]
-    pub overall_sampling: ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
+    pub overall_sampling:
+        ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
     #[prost(message, repeated, tag = "4")]
     pub custom_tags: ::prost::alloc::vec::Vec<super::super::super::r#type::tracing::v3::CustomTag>,
     #[prost(string, tag = "5")]
@@ -1251,7 +1284,10 @@ pub mod rate_limit {
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct Action {
-        #[prost(oneof = "action::ActionSpecifier", tags = "1, 2, 3, 12, 4, 5, 6, 7, 8, 9, 10, 11, 13")]
+        #[prost(
+            oneof = "action::ActionSpecifier",
+            tags = "1, 2, 3, 12, 4, 5, 6, 7, 8, 9, 10, 11, 13"
+        )]
         pub action_specifier: ::core::option::Option<action::ActionSpecifier>,
     }
     /// Nested message and enum types in `Action`.
@@ -1279,7 +1315,8 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Action.DestinationCluster".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.DestinationCluster".into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.DestinationCluster"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1350,7 +1387,8 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress".into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1403,7 +1441,9 @@ pub mod rate_limit {
             #[prost(string, tag = "1")]
             pub descriptor_key: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "2")]
-            pub metadata_key: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKey>,
+            pub metadata_key: ::core::option::Option<
+                super::super::super::super::super::r#type::metadata::v3::MetadataKey,
+            >,
             #[prost(string, tag = "3")]
             pub default_value: ::prost::alloc::string::String,
         }
@@ -1423,7 +1463,9 @@ pub mod rate_limit {
             #[prost(string, tag = "1")]
             pub descriptor_key: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "2")]
-            pub metadata_key: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKey>,
+            pub metadata_key: ::core::option::Option<
+                super::super::super::super::super::r#type::metadata::v3::MetadataKey,
+            >,
             #[prost(string, tag = "3")]
             pub default_value: ::prost::alloc::string::String,
             #[prost(enumeration = "meta_data::Source", tag = "4")]
@@ -1433,7 +1475,9 @@ pub mod rate_limit {
         }
         /// Nested message and enum types in `MetaData`.
         pub mod meta_data {
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+            #[derive(
+                Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+            )]
             #[repr(i32)]
             pub enum Source {
                 Dynamic = 0,
@@ -1497,7 +1541,8 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch".into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1510,7 +1555,9 @@ pub mod rate_limit {
             #[prost(string, tag = "3")]
             pub default_value: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "4")]
-            pub address_matcher: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::AddressMatcher>,
+            pub address_matcher: ::core::option::Option<
+                super::super::super::super::super::r#type::matcher::v3::AddressMatcher,
+            >,
         }
         impl ::prost::Name for RemoteAddressMatch {
             const NAME: &'static str = "RemoteAddressMatch";
@@ -1519,7 +1566,8 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Action.RemoteAddressMatch".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.RemoteAddressMatch".into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.RemoteAddressMatch"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -1574,7 +1622,9 @@ pub mod rate_limit {
         #[prost(skip_debug)]
         pub struct DynamicMetadata {
             #[prost(message, optional, tag = "1")]
-            pub metadata_key: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKey>,
+            pub metadata_key: ::core::option::Option<
+                super::super::super::super::super::r#type::metadata::v3::MetadataKey,
+            >,
         }
         impl ::prost::Name for DynamicMetadata {
             const NAME: &'static str = "DynamicMetadata";
@@ -1583,7 +1633,8 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Override.DynamicMetadata".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Override.DynamicMetadata".into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Override.DynamicMetadata"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -1591,7 +1642,10 @@ pub mod rate_limit {
         pub struct RateLimitOverride {
             #[prost(uint32, tag = "1")]
             pub requests_per_unit: u32,
-            #[prost(enumeration = "super::super::super::super::super::r#type::v3::RateLimitUnit", tag = "2")]
+            #[prost(
+                enumeration = "super::super::super::super::super::r#type::v3::RateLimitUnit",
+                tag = "2"
+            )]
             pub unit: i32,
         }
         impl ::prost::Name for RateLimitOverride {
@@ -1601,7 +1655,8 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Override.RateLimitOverride".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Override.RateLimitOverride".into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Override.RateLimitOverride"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -1691,7 +1746,10 @@ pub struct HeaderMatcher {
     pub invert_match: bool,
     #[prost(bool, tag = "14")]
     pub treat_missing_header_as_empty: bool,
-    #[prost(oneof = "header_matcher::HeaderMatchSpecifier", tags = "4, 11, 6, 7, 9, 10, 12, 13")]
+    #[prost(
+        oneof = "header_matcher::HeaderMatchSpecifier",
+        tags = "4, 11, 6, 7, 9, 10, 12, 13"
+    )]
     pub header_match_specifier: ::core::option::Option<header_matcher::HeaderMatchSpecifier>,
 }
 /// Nested message and enum types in `HeaderMatcher`.
@@ -1731,8 +1789,12 @@ impl ::prost::Name for HeaderMatcher {
 pub struct QueryParameterMatcher {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    #[prost(oneof = "query_parameter_matcher::QueryParameterMatchSpecifier", tags = "5, 6")]
-    pub query_parameter_match_specifier: ::core::option::Option<query_parameter_matcher::QueryParameterMatchSpecifier>,
+    #[prost(
+        oneof = "query_parameter_matcher::QueryParameterMatchSpecifier",
+        tags = "5, 6"
+    )]
+    pub query_parameter_match_specifier:
+        ::core::option::Option<query_parameter_matcher::QueryParameterMatchSpecifier>,
 }
 /// Nested message and enum types in `QueryParameterMatcher`.
 pub mod query_parameter_matcher {
@@ -1760,7 +1822,8 @@ pub struct CookieMatcher {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub string_match: ::core::option::Option<super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub string_match:
+        ::core::option::Option<super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(bool, tag = "3")]
     pub invert_match: bool,
 }
@@ -1863,7 +1926,8 @@ pub mod scoped_route_configuration {
                 "envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment".into()
+                "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment"
+                    .into()
             }
         }
     }
@@ -1935,7 +1999,10 @@ pub(crate) mod described {
 
     pub(crate) static E3: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.route.v3.RetryPolicy.ResetHeaderFormat",
-        values: &[d::EnumValue::new(0, "SECONDS"), d::EnumValue::new(1, "UNIX_TIMESTAMP")],
+        values: &[
+            d::EnumValue::new(0, "SECONDS"),
+            d::EnumValue::new(1, "UNIX_TIMESTAMP"),
+        ],
     };
     impl d::DescribeEnum for super::retry_policy::ResetHeaderFormat {
         const INFO: &'static d::EnumInfo = &E3;
@@ -1986,7 +2053,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"is_optional\": ",
+            "isOptional",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.ClusterSpecifierPlugin",
@@ -2015,7 +2089,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterSpecifierPlugin {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.extension, r, f),
                 1 => r::slot(&mut self.is_optional, r, f),
@@ -2025,8 +2104,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
         d::FieldInfo::new(
             "\"string_match\": ",
             "stringMatch",
@@ -2036,7 +2122,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"invert_match\": ",
+            "invertMatch",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.CookieMatcher",
@@ -2066,7 +2159,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CookieMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.string_match, r, f),
@@ -2109,7 +2207,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"max_age\": ", "maxAge", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"max_age\": ",
+            "maxAge",
+            5,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"allow_credentials\": ",
             "allowCredentials",
@@ -2177,7 +2282,9 @@ pub(crate) mod described {
             d::Field::put(&self.expose_headers, v, &F2[3]);
             d::Field::put(&self.max_age, v, &F2[4]);
             d::Field::put(&self.allow_credentials, v, &F2[5]);
-            if let Some(super::cors_policy::EnabledSpecifier::FilterEnabled(x)) = &self.enabled_specifier {
+            if let Some(super::cors_policy::EnabledSpecifier::FilterEnabled(x)) =
+                &self.enabled_specifier
+            {
                 d::put_member(x, v, &F2[6]);
             }
             d::Field::put(&self.shadow_enabled, v, &F2[7]);
@@ -2192,7 +2299,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CorsPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_origin_string_match, r, f),
                 1 => r::slot(&mut self.allow_methods, r, f),
@@ -2201,7 +2313,8 @@ pub(crate) mod described {
                 4 => r::slot(&mut self.max_age, r, f),
                 5 => r::slot(&mut self.allow_credentials, r, f),
                 6 => r::member(r, f, |x| {
-                    self.enabled_specifier = Some(super::cors_policy::EnabledSpecifier::FilterEnabled(x))
+                    self.enabled_specifier =
+                        Some(super::cors_policy::EnabledSpecifier::FilterEnabled(x))
                 }),
                 7 => r::slot(&mut self.shadow_enabled, r, f),
                 8 => r::slot(&mut self.allow_private_network_access, r, f),
@@ -2212,8 +2325,23 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"operation\": ", "operation", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"propagate\": ", "propagate", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"operation\": ",
+            "operation",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"propagate\": ",
+            "propagate",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.Decorator",
@@ -2242,7 +2370,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Decorator {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.operation, r, f),
                 1 => r::slot(&mut self.propagate, r, f),
@@ -2252,8 +2385,18 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"status\": ", "status", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
+        d::FieldInfo::new(
+            "\"status\": ",
+            "status",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
+            d::Rule::Lt(d::Bound::Int(600)),
+            d::Rule::Gte(d::Bound::Int(200)),
+        ]),
         d::FieldInfo::new(
             "\"body\": ",
             "body",
@@ -2299,7 +2442,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DirectResponseAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.status, r, f),
                 1 => r::slot(&mut self.body, r, f),
@@ -2343,7 +2491,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.action, r, f),
                 _ => Ok(()),
@@ -2360,8 +2513,22 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disabled\": ", "disabled", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"is_optional\": ",
+            "isOptional",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.FilterConfig",
@@ -2391,7 +2558,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 1 => r::slot(&mut self.is_optional, r, f),
@@ -2402,14 +2574,28 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"exact_match\": ", "exactMatch", 4, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"exact_match\": ",
+            "exactMatch",
+            4,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
         d::FieldInfo::new(
             "\"safe_regex_match\": ",
             "safeRegexMatch",
@@ -2432,14 +2618,29 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"present_match\": ", "presentMatch", 7, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix_match\": ", "prefixMatch", 9, 5, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)])
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
+        d::FieldInfo::new(
+            "\"present_match\": ",
+            "presentMatch",
+            7,
+            4,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"prefix_match\": ",
+            "prefixMatch",
+            9,
+            5,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)])
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
         d::FieldInfo::new(
             "\"suffix_match\": ",
             "suffixMatch",
@@ -2477,7 +2678,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 8, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"invert_match\": ",
+            "invertMatch",
+            8,
+            9,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"treat_missing_header_as_empty\": ",
             "treatMissingHeaderAsEmpty",
@@ -2507,28 +2715,44 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F7[0]);
-            if let Some(super::header_matcher::HeaderMatchSpecifier::ExactMatch(x)) = &self.header_match_specifier {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::ExactMatch(x)) =
+                &self.header_match_specifier
+            {
                 d::put_member(x, v, &F7[1]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::SafeRegexMatch(x)) = &self.header_match_specifier {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::SafeRegexMatch(x)) =
+                &self.header_match_specifier
+            {
                 d::put_member(x, v, &F7[2]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::RangeMatch(x)) = &self.header_match_specifier {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::RangeMatch(x)) =
+                &self.header_match_specifier
+            {
                 d::put_member(x, v, &F7[3]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::PresentMatch(x)) = &self.header_match_specifier {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::PresentMatch(x)) =
+                &self.header_match_specifier
+            {
                 d::put_member(x, v, &F7[4]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::PrefixMatch(x)) = &self.header_match_specifier {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::PrefixMatch(x)) =
+                &self.header_match_specifier
+            {
                 d::put_member(x, v, &F7[5]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::SuffixMatch(x)) = &self.header_match_specifier {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::SuffixMatch(x)) =
+                &self.header_match_specifier
+            {
                 d::put_member(x, v, &F7[6]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::ContainsMatch(x)) = &self.header_match_specifier {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::ContainsMatch(x)) =
+                &self.header_match_specifier
+            {
                 d::put_member(x, v, &F7[7]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::StringMatch(x)) = &self.header_match_specifier {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::StringMatch(x)) =
+                &self.header_match_specifier
+            {
                 d::put_member(x, v, &F7[8]);
             }
             d::Field::put(&self.invert_match, v, &F7[9]);
@@ -2542,32 +2766,47 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::ExactMatch(x))
+                    self.header_match_specifier =
+                        Some(super::header_matcher::HeaderMatchSpecifier::ExactMatch(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::SafeRegexMatch(x))
+                    self.header_match_specifier = Some(
+                        super::header_matcher::HeaderMatchSpecifier::SafeRegexMatch(x),
+                    )
                 }),
                 3 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::RangeMatch(x))
+                    self.header_match_specifier =
+                        Some(super::header_matcher::HeaderMatchSpecifier::RangeMatch(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::PresentMatch(x))
+                    self.header_match_specifier =
+                        Some(super::header_matcher::HeaderMatchSpecifier::PresentMatch(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::PrefixMatch(x))
+                    self.header_match_specifier =
+                        Some(super::header_matcher::HeaderMatchSpecifier::PrefixMatch(x))
                 }),
                 6 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::SuffixMatch(x))
+                    self.header_match_specifier =
+                        Some(super::header_matcher::HeaderMatchSpecifier::SuffixMatch(x))
                 }),
                 7 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::ContainsMatch(x))
+                    self.header_match_specifier = Some(
+                        super::header_matcher::HeaderMatchSpecifier::ContainsMatch(x),
+                    )
                 }),
                 8 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::StringMatch(x))
+                    self.header_match_specifier =
+                        Some(super::header_matcher::HeaderMatchSpecifier::StringMatch(x))
                 }),
                 9 => r::slot(&mut self.invert_match, r, f),
                 10 => r::slot(&mut self.treat_missing_header_as_empty, r, f),
@@ -2631,7 +2870,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HedgePolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.initial_requests, r, f),
                 1 => r::slot(&mut self.additional_request_chance, r, f),
@@ -2683,7 +2927,10 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         )
-        .rules(&[d::Rule::Unique, d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
+        .rules(&[
+            d::Rule::Unique,
+            d::Rule::Each(&[d::Rule::HeaderName { strict: false }]),
+        ]),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.InternalRedirectPolicy",
@@ -2715,7 +2962,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InternalRedirectPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_internal_redirects, r, f),
                 1 => r::slot(&mut self.redirect_response_codes, r, f),
@@ -2752,7 +3004,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::NonForwardingAction {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -2761,8 +3018,15 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
         d::FieldInfo::new(
             "\"string_match\": ",
             "stringMatch",
@@ -2773,7 +3037,15 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"present_match\": ", "presentMatch", 6, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"present_match\": ",
+            "presentMatch",
+            6,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.QueryParameterMatcher",
@@ -2795,13 +3067,15 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F11[0]);
-            if let Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::StringMatch(x)) =
-                &self.query_parameter_match_specifier
+            if let Some(
+                super::query_parameter_matcher::QueryParameterMatchSpecifier::StringMatch(x),
+            ) = &self.query_parameter_match_specifier
             {
                 d::put_member(x, v, &F11[1]);
             }
-            if let Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::PresentMatch(x)) =
-                &self.query_parameter_match_specifier
+            if let Some(
+                super::query_parameter_matcher::QueryParameterMatchSpecifier::PresentMatch(x),
+            ) = &self.query_parameter_match_specifier
             {
                 d::put_member(x, v, &F11[2]);
             }
@@ -2814,28 +3088,64 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QueryParameterMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.query_parameter_match_specifier =
-                        Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::StringMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.query_parameter_match_specifier =
-                        Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::PresentMatch(x))
-                }),
+                1 => {
+                    r::member(r, f, |x| {
+                        self.query_parameter_match_specifier = Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::StringMatch(x))
+                    })
+                }
+                2 => {
+                    r::member(r, f, |x| {
+                        self.query_parameter_match_specifier = Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::PresentMatch(x))
+                    })
+                }
                 _ => Ok(()),
             }
         }
     }
 
     static F12: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"stage\": ", "stage", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
-        d::FieldInfo::new("\"disable_key\": ", "disableKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"actions\": ", "actions", 3, 2, d::Kind::Message(&M13), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"limit\": ", "limit", 4, 3, d::Kind::Message(&M27), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"stage\": ",
+            "stage",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(10))]),
+        d::FieldInfo::new(
+            "\"disable_key\": ",
+            "disableKey",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"actions\": ",
+            "actions",
+            3,
+            2,
+            d::Kind::Message(&M13),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"limit\": ",
+            "limit",
+            4,
+            3,
+            d::Kind::Message(&M27),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"hits_addend\": ",
             "hitsAddend",
@@ -2893,7 +3203,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stage, r, f),
                 1 => r::slot(&mut self.disable_key, r, f),
@@ -2984,7 +3299,15 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: true,
         }),
-        d::FieldInfo::new("\"metadata\": ", "metadata", 8, 8, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"metadata\": ",
+            "metadata",
+            8,
+            8,
+            d::Kind::Message(&M19),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"extension\": ",
             "extension",
@@ -3041,43 +3364,69 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::rate_limit::action::ActionSpecifier::SourceCluster(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::SourceCluster(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[0]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::DestinationCluster(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::DestinationCluster(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[1]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::RequestHeaders(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::RequestHeaders(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[2]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::QueryParameters(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::QueryParameters(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[3]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::RemoteAddress(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::RemoteAddress(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[4]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::GenericKey(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::GenericKey(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[5]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::HeaderValueMatch(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::HeaderValueMatch(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[6]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::DynamicMetadata(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::DynamicMetadata(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[7]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::Metadata(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::Metadata(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[8]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::Extension(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::Extension(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[9]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::MaskedRemoteAddress(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::MaskedRemoteAddress(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[10]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::QueryParameterValueMatch(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::QueryParameterValueMatch(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[11]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::RemoteAddressMatch(x)) = &self.action_specifier {
+            if let Some(super::rate_limit::action::ActionSpecifier::RemoteAddressMatch(x)) =
+                &self.action_specifier
+            {
                 d::put_member(x, v, &F13[12]);
             }
         }
@@ -3089,46 +3438,68 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::Action {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::SourceCluster(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::SourceCluster(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::DestinationCluster(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::DestinationCluster(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::RequestHeaders(x))
+                    self.action_specifier = Some(
+                        super::rate_limit::action::ActionSpecifier::RequestHeaders(x),
+                    )
                 }),
                 3 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::QueryParameters(x))
+                    self.action_specifier = Some(
+                        super::rate_limit::action::ActionSpecifier::QueryParameters(x),
+                    )
                 }),
                 4 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::RemoteAddress(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::RemoteAddress(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::GenericKey(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::GenericKey(x))
                 }),
                 6 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::HeaderValueMatch(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::HeaderValueMatch(x))
                 }),
                 7 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::DynamicMetadata(x))
+                    self.action_specifier = Some(
+                        super::rate_limit::action::ActionSpecifier::DynamicMetadata(x),
+                    )
                 }),
                 8 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::Metadata(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::Metadata(x))
                 }),
                 9 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::Extension(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::Extension(x))
                 }),
                 10 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::MaskedRemoteAddress(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::MaskedRemoteAddress(x))
                 }),
                 11 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::QueryParameterValueMatch(x))
+                    self.action_specifier = Some(
+                        super::rate_limit::action::ActionSpecifier::QueryParameterValueMatch(x),
+                    )
                 }),
                 12 => r::member(r, f, |x| {
-                    self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::RemoteAddressMatch(x))
+                    self.action_specifier =
+                        Some(super::rate_limit::action::ActionSpecifier::RemoteAddressMatch(x))
                 }),
                 _ => Ok(()),
             }
@@ -3160,7 +3531,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::DestinationCluster {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -3224,7 +3600,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::DynamicMetaData {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_key, r, f),
                 1 => r::slot(&mut self.metadata_key, r, f),
@@ -3289,7 +3670,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::GenericKey {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_value, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -3325,8 +3711,23 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"expect_match\": ", "expectMatch", 2, 3, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"headers\": ", "headers", 3, 4, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"expect_match\": ",
+            "expectMatch",
+            2,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"headers\": ",
+            "headers",
+            3,
+            4,
+            d::Kind::Message(&M7),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RateLimit.Action.HeaderValueMatch",
@@ -3358,7 +3759,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::HeaderValueMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_value, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -3417,7 +3823,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::MaskedRemoteAddress {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.v4_prefix_mask_len, r, f),
                 1 => r::slot(&mut self.v6_prefix_mask_len, r, f),
@@ -3453,7 +3864,15 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"source\": ", "source", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"source\": ",
+            "source",
+            4,
+            3,
+            d::Kind::Enum(&E0),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"skip_if_absent\": ",
             "skipIfAbsent",
@@ -3493,7 +3912,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::MetaData {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_key, r, f),
                 1 => r::slot(&mut self.metadata_key, r, f),
@@ -3531,7 +3955,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"expect_match\": ", "expectMatch", 2, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"expect_match\": ",
+            "expectMatch",
+            2,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"query_parameters\": ",
             "queryParameters",
@@ -3572,7 +4003,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::QueryParameterValueMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_value, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -3640,7 +4076,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::QueryParameters {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.query_parameter_name, r, f),
                 1 => r::slot(&mut self.descriptor_key, r, f),
@@ -3675,7 +4116,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::RemoteAddress {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -3748,7 +4194,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::RemoteAddressMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_value, r, f),
                 1 => r::slot(&mut self.descriptor_key, r, f),
@@ -3760,8 +4211,15 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"header_name\": ",
+            "headerName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"descriptor_key\": ",
             "descriptorKey",
@@ -3808,7 +4266,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::RequestHeaders {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 1 => r::slot(&mut self.descriptor_key, r, f),
@@ -3843,7 +4306,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::SourceCluster {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -3852,9 +4320,24 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"number\": ", "number", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(1000000000))]),
-        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new(
+            "\"number\": ",
+            "number",
+            1,
+            0,
+            d::Kind::U64,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(1000000000))]),
+        d::FieldInfo::new(
+            "\"format\": ",
+            "format",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::Prefix("%"),
             d::Rule::Suffix("%"),
@@ -3896,7 +4379,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::HitsAddend {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.number, r, f),
                 1 => r::slot(&mut self.format, r, f),
@@ -3945,10 +4433,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::rate_limit::r#override::OverrideSpecifier::DynamicMetadata(x)) = &self.override_specifier {
+            if let Some(super::rate_limit::r#override::OverrideSpecifier::DynamicMetadata(x)) =
+                &self.override_specifier
+            {
                 d::put_member(x, v, &F27[0]);
             }
-            if let Some(super::rate_limit::r#override::OverrideSpecifier::RateLimit(x)) = &self.override_specifier {
+            if let Some(super::rate_limit::r#override::OverrideSpecifier::RateLimit(x)) =
+                &self.override_specifier
+            {
                 d::put_member(x, v, &F27[1]);
             }
         }
@@ -3960,13 +4452,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::Override {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.override_specifier = Some(super::rate_limit::r#override::OverrideSpecifier::DynamicMetadata(x))
+                    self.override_specifier =
+                        Some(super::rate_limit::r#override::OverrideSpecifier::DynamicMetadata(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.override_specifier = Some(super::rate_limit::r#override::OverrideSpecifier::RateLimit(x))
+                    self.override_specifier = Some(
+                        super::rate_limit::r#override::OverrideSpecifier::RateLimit(x),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -4008,7 +4508,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::r#override::DynamicMetadata {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_key, r, f),
                 _ => Ok(()),
@@ -4061,7 +4566,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::r#override::RateLimitOverride {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requests_per_unit, r, f),
                 1 => r::slot(&mut self.unit, r, f),
@@ -4098,7 +4608,14 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"port_redirect\": ", "portRedirect", 8, 3, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"port_redirect\": ",
+            "portRedirect",
+            8,
+            3,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"path_redirect\": ",
             "pathRedirect",
@@ -4146,7 +4663,14 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"strip_query\": ", "stripQuery", 6, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"strip_query\": ",
+            "stripQuery",
+            6,
+            9,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M30: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RedirectAction",
@@ -4173,24 +4697,36 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(x)) = &self.scheme_rewrite_specifier {
+            if let Some(super::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(x)) =
+                &self.scheme_rewrite_specifier
+            {
                 d::put_member(x, v, &F30[0]);
             }
-            if let Some(super::redirect_action::SchemeRewriteSpecifier::SchemeRedirect(x)) = &self.scheme_rewrite_specifier {
+            if let Some(super::redirect_action::SchemeRewriteSpecifier::SchemeRedirect(x)) =
+                &self.scheme_rewrite_specifier
+            {
                 d::put_member(x, v, &F30[1]);
             }
             d::Field::put(&self.host_redirect, v, &F30[2]);
             d::Field::put(&self.port_redirect, v, &F30[3]);
-            if let Some(super::redirect_action::PathRewriteSpecifier::PathRedirect(x)) = &self.path_rewrite_specifier {
+            if let Some(super::redirect_action::PathRewriteSpecifier::PathRedirect(x)) =
+                &self.path_rewrite_specifier
+            {
                 d::put_member(x, v, &F30[4]);
             }
-            if let Some(super::redirect_action::PathRewriteSpecifier::PrefixRewrite(x)) = &self.path_rewrite_specifier {
+            if let Some(super::redirect_action::PathRewriteSpecifier::PrefixRewrite(x)) =
+                &self.path_rewrite_specifier
+            {
                 d::put_member(x, v, &F30[5]);
             }
-            if let Some(super::redirect_action::PathRewriteSpecifier::RegexRewrite(x)) = &self.path_rewrite_specifier {
+            if let Some(super::redirect_action::PathRewriteSpecifier::RegexRewrite(x)) =
+                &self.path_rewrite_specifier
+            {
                 d::put_member(x, v, &F30[6]);
             }
-            if let Some(super::redirect_action::PathRewriteSpecifier::PathRewrite(x)) = &self.path_rewrite_specifier {
+            if let Some(super::redirect_action::PathRewriteSpecifier::PathRewrite(x)) =
+                &self.path_rewrite_specifier
+            {
                 d::put_member(x, v, &F30[7]);
             }
             d::Field::put(&self.response_code, v, &F30[8]);
@@ -4204,27 +4740,41 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedirectAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.scheme_rewrite_specifier = Some(super::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(x))
+                    self.scheme_rewrite_specifier =
+                        Some(super::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.scheme_rewrite_specifier = Some(super::redirect_action::SchemeRewriteSpecifier::SchemeRedirect(x))
+                    self.scheme_rewrite_specifier =
+                        Some(super::redirect_action::SchemeRewriteSpecifier::SchemeRedirect(x))
                 }),
                 2 => r::slot(&mut self.host_redirect, r, f),
                 3 => r::slot(&mut self.port_redirect, r, f),
                 4 => r::member(r, f, |x| {
-                    self.path_rewrite_specifier = Some(super::redirect_action::PathRewriteSpecifier::PathRedirect(x))
+                    self.path_rewrite_specifier = Some(
+                        super::redirect_action::PathRewriteSpecifier::PathRedirect(x),
+                    )
                 }),
                 5 => r::member(r, f, |x| {
-                    self.path_rewrite_specifier = Some(super::redirect_action::PathRewriteSpecifier::PrefixRewrite(x))
+                    self.path_rewrite_specifier = Some(
+                        super::redirect_action::PathRewriteSpecifier::PrefixRewrite(x),
+                    )
                 }),
                 6 => r::member(r, f, |x| {
-                    self.path_rewrite_specifier = Some(super::redirect_action::PathRewriteSpecifier::RegexRewrite(x))
+                    self.path_rewrite_specifier = Some(
+                        super::redirect_action::PathRewriteSpecifier::RegexRewrite(x),
+                    )
                 }),
                 7 => r::member(r, f, |x| {
-                    self.path_rewrite_specifier = Some(super::redirect_action::PathRewriteSpecifier::PathRewrite(x))
+                    self.path_rewrite_specifier =
+                        Some(super::redirect_action::PathRewriteSpecifier::PathRewrite(x))
                 }),
                 8 => r::slot(&mut self.response_code, r, f),
                 9 => r::slot(&mut self.strip_query, r, f),
@@ -4234,8 +4784,22 @@ pub(crate) mod described {
     }
 
     static F31: [d::FieldInfo; 14] = [
-        d::FieldInfo::new("\"retry_on\": ", "retryOn", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"num_retries\": ", "numRetries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"retry_on\": ",
+            "retryOn",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"num_retries\": ",
+            "numRetries",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"per_try_timeout\": ",
             "perTryTimeout",
@@ -4372,7 +4936,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RetryPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.retry_on, r, f),
                 1 => r::slot(&mut self.num_retries, r, f),
@@ -4440,7 +5009,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RateLimitedRetryBackOff {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.reset_headers, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),
@@ -4450,9 +5024,24 @@ pub(crate) mod described {
     }
 
     static F33: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"format\": ",
+            "format",
+            2,
+            1,
+            d::Kind::Enum(&E3),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M33: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RetryPolicy.ResetHeader",
@@ -4481,7 +5070,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::ResetHeader {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.format, r, f),
@@ -4537,7 +5131,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryBackOff {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_interval, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),
@@ -4547,7 +5146,15 @@ pub(crate) mod described {
     }
 
     static F35: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -4578,7 +5185,9 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F35[0]);
-            if let Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x)) = &self.config_type {
+            if let Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F35[1]);
             }
         }
@@ -4590,11 +5199,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryHostPredicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x))
+                    self.config_type =
+                        Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x))
                 }),
                 _ => Ok(()),
             }
@@ -4602,7 +5217,15 @@ pub(crate) mod described {
     }
 
     static F36: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -4633,7 +5256,9 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F36[0]);
-            if let Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x)) = &self.config_type {
+            if let Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F36[1]);
             }
         }
@@ -4645,11 +5270,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryPriority {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x))
+                    self.config_type =
+                        Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x))
                 }),
                 _ => Ok(()),
             }
@@ -4657,10 +5288,41 @@ pub(crate) mod described {
     }
 
     static F37: [d::FieldInfo; 19] = [
-        d::FieldInfo::new("\"name\": ", "name", 14, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"match\": ", "match", 1, 1, d::Kind::Message(&M51), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"route\": ", "route", 2, 2, d::Kind::Message(&M38), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"redirect\": ", "redirect", 3, 3, d::Kind::Message(&M30), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            14,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"match\": ",
+            "match",
+            1,
+            1,
+            d::Kind::Message(&M51),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"route\": ",
+            "route",
+            2,
+            2,
+            d::Kind::Message(&M38),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"redirect\": ",
+            "redirect",
+            3,
+            3,
+            d::Kind::Message(&M30),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"direct_response\": ",
             "directResponse",
@@ -4729,7 +5391,10 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
+        .rules(&[d::Rule::Each(&[
+            d::Rule::MinChars(1),
+            d::Rule::HeaderName { strict: false },
+        ])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -4747,8 +5412,18 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
-        d::FieldInfo::new("\"tracing\": ", "tracing", 15, 14, d::Kind::Message(&M58), d::Cardinality::Optional),
+        .rules(&[d::Rule::Each(&[
+            d::Rule::MinChars(1),
+            d::Rule::HeaderName { strict: false },
+        ])]),
+        d::FieldInfo::new(
+            "\"tracing\": ",
+            "tracing",
+            15,
+            14,
+            d::Kind::Message(&M58),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"per_request_buffer_limit_bytes\": ",
             "perRequestBufferLimitBytes",
@@ -4761,7 +5436,14 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: false,
         }),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 19, 16, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            19,
+            16,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"request_body_buffer_limit\": ",
             "requestBodyBufferLimit",
@@ -4836,15 +5518,30 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Route {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.r#match, r, f),
-                2 => r::member(r, f, |x| self.action = Some(super::route::Action::Route(r::new_box(x)))),
-                3 => r::member(r, f, |x| self.action = Some(super::route::Action::Redirect(x))),
-                4 => r::member(r, f, |x| self.action = Some(super::route::Action::DirectResponse(x))),
-                5 => r::member(r, f, |x| self.action = Some(super::route::Action::FilterAction(x))),
-                6 => r::member(r, f, |x| self.action = Some(super::route::Action::NonForwardingAction(x))),
+                2 => r::member(r, f, |x| {
+                    self.action = Some(super::route::Action::Route(r::new_box(x)))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.action = Some(super::route::Action::Redirect(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.action = Some(super::route::Action::DirectResponse(x))
+                }),
+                5 => r::member(r, f, |x| {
+                    self.action = Some(super::route::Action::FilterAction(x))
+                }),
+                6 => r::member(r, f, |x| {
+                    self.action = Some(super::route::Action::NonForwardingAction(x))
+                }),
                 7 => r::slot(&mut self.metadata, r, f),
                 8 => r::slot(&mut self.decorator, r, f),
                 9 => r::slot(&mut self.typed_per_filter_config, r, f),
@@ -4863,9 +5560,16 @@ pub(crate) mod described {
     }
 
     static F38: [d::FieldInfo; 37] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"cluster_header\": ",
             "clusterHeader",
@@ -5101,7 +5805,15 @@ pub(crate) mod described {
             d::Kind::Message(&M39),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"cors\": ", "cors", 17, 28, d::Kind::Message(&M2), d::Cardinality::Optional).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"cors\": ",
+            "cors",
+            17,
+            28,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -5211,19 +5923,28 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::route_action::ClusterSpecifier::Cluster(x)) = &self.cluster_specifier {
+            if let Some(super::route_action::ClusterSpecifier::Cluster(x)) = &self.cluster_specifier
+            {
                 d::put_member(x, v, &F38[0]);
             }
-            if let Some(super::route_action::ClusterSpecifier::ClusterHeader(x)) = &self.cluster_specifier {
+            if let Some(super::route_action::ClusterSpecifier::ClusterHeader(x)) =
+                &self.cluster_specifier
+            {
                 d::put_member(x, v, &F38[1]);
             }
-            if let Some(super::route_action::ClusterSpecifier::WeightedClusters(x)) = &self.cluster_specifier {
+            if let Some(super::route_action::ClusterSpecifier::WeightedClusters(x)) =
+                &self.cluster_specifier
+            {
                 d::put_member(x, v, &F38[2]);
             }
-            if let Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x)) = &self.cluster_specifier {
+            if let Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x)) =
+                &self.cluster_specifier
+            {
                 d::put_member(x, v, &F38[3]);
             }
-            if let Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x)) = &self.cluster_specifier {
+            if let Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x)) =
+                &self.cluster_specifier
+            {
                 d::put_member(x, v, &F38[4]);
             }
             d::Field::put(&self.cluster_not_found_response_code, v, &F38[5]);
@@ -5232,19 +5953,29 @@ pub(crate) mod described {
             d::Field::put(&self.regex_rewrite, v, &F38[8]);
             d::Field::put(&self.path_rewrite_policy, v, &F38[9]);
             d::Field::put(&self.path_rewrite, v, &F38[10]);
-            if let Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x)) = &self.host_rewrite_specifier {
+            if let Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x)) =
+                &self.host_rewrite_specifier
+            {
                 d::put_member(x, v, &F38[11]);
             }
-            if let Some(super::route_action::HostRewriteSpecifier::AutoHostRewrite(x)) = &self.host_rewrite_specifier {
+            if let Some(super::route_action::HostRewriteSpecifier::AutoHostRewrite(x)) =
+                &self.host_rewrite_specifier
+            {
                 d::put_member(x, v, &F38[12]);
             }
-            if let Some(super::route_action::HostRewriteSpecifier::HostRewriteHeader(x)) = &self.host_rewrite_specifier {
+            if let Some(super::route_action::HostRewriteSpecifier::HostRewriteHeader(x)) =
+                &self.host_rewrite_specifier
+            {
                 d::put_member(x, v, &F38[13]);
             }
-            if let Some(super::route_action::HostRewriteSpecifier::HostRewritePathRegex(x)) = &self.host_rewrite_specifier {
+            if let Some(super::route_action::HostRewriteSpecifier::HostRewritePathRegex(x)) =
+                &self.host_rewrite_specifier
+            {
                 d::put_member(x, v, &F38[14]);
             }
-            if let Some(super::route_action::HostRewriteSpecifier::HostRewrite(x)) = &self.host_rewrite_specifier {
+            if let Some(super::route_action::HostRewriteSpecifier::HostRewrite(x)) =
+                &self.host_rewrite_specifier
+            {
                 d::put_member(x, v, &F38[15]);
             }
             d::Field::put(&self.append_x_forwarded_host, v, &F38[16]);
@@ -5277,22 +6008,31 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RouteAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.cluster_specifier = Some(super::route_action::ClusterSpecifier::Cluster(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.cluster_specifier = Some(super::route_action::ClusterSpecifier::ClusterHeader(x))
+                    self.cluster_specifier =
+                        Some(super::route_action::ClusterSpecifier::ClusterHeader(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.cluster_specifier = Some(super::route_action::ClusterSpecifier::WeightedClusters(x))
+                    self.cluster_specifier =
+                        Some(super::route_action::ClusterSpecifier::WeightedClusters(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.cluster_specifier = Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x))
+                    self.cluster_specifier =
+                        Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.cluster_specifier = Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x))
+                    self.cluster_specifier =
+                        Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x))
                 }),
                 5 => r::slot(&mut self.cluster_not_found_response_code, r, f),
                 6 => r::slot(&mut self.metadata_match, r, f),
@@ -5301,19 +6041,25 @@ pub(crate) mod described {
                 9 => r::slot(&mut self.path_rewrite_policy, r, f),
                 10 => r::slot(&mut self.path_rewrite, r, f),
                 11 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x))
+                    self.host_rewrite_specifier =
+                        Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x))
                 }),
                 12 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::AutoHostRewrite(x))
+                    self.host_rewrite_specifier = Some(
+                        super::route_action::HostRewriteSpecifier::AutoHostRewrite(x),
+                    )
                 }),
                 13 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewriteHeader(x))
+                    self.host_rewrite_specifier =
+                        Some(super::route_action::HostRewriteSpecifier::HostRewriteHeader(x))
                 }),
                 14 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewritePathRegex(x))
+                    self.host_rewrite_specifier =
+                        Some(super::route_action::HostRewriteSpecifier::HostRewritePathRegex(x))
                 }),
                 15 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewrite(x))
+                    self.host_rewrite_specifier =
+                        Some(super::route_action::HostRewriteSpecifier::HostRewrite(x))
                 }),
                 16 => r::slot(&mut self.append_x_forwarded_host, r, f),
                 17 => r::slot(&mut self.timeout, r, f),
@@ -5342,8 +6088,24 @@ pub(crate) mod described {
     }
 
     static F39: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::Message(&M44), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"cookie\": ", "cookie", 2, 1, d::Kind::Message(&M41), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"header\": ",
+            "header",
+            1,
+            0,
+            d::Kind::Message(&M44),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"cookie\": ",
+            "cookie",
+            2,
+            1,
+            d::Kind::Message(&M41),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"connection_properties\": ",
             "connectionProperties",
@@ -5371,7 +6133,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"terminal\": ", "terminal", 4, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"terminal\": ",
+            "terminal",
+            4,
+            5,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M39: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction.HashPolicy",
@@ -5392,19 +6161,30 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::route_action::hash_policy::PolicySpecifier::Header(x)) = &self.policy_specifier {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::Header(x)) =
+                &self.policy_specifier
+            {
                 d::put_member(x, v, &F39[0]);
             }
-            if let Some(super::route_action::hash_policy::PolicySpecifier::Cookie(x)) = &self.policy_specifier {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::Cookie(x)) =
+                &self.policy_specifier
+            {
                 d::put_member(x, v, &F39[1]);
             }
-            if let Some(super::route_action::hash_policy::PolicySpecifier::ConnectionProperties(x)) = &self.policy_specifier {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::ConnectionProperties(
+                x,
+            )) = &self.policy_specifier
+            {
                 d::put_member(x, v, &F39[2]);
             }
-            if let Some(super::route_action::hash_policy::PolicySpecifier::QueryParameter(x)) = &self.policy_specifier {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::QueryParameter(x)) =
+                &self.policy_specifier
+            {
                 d::put_member(x, v, &F39[3]);
             }
-            if let Some(super::route_action::hash_policy::PolicySpecifier::FilterState(x)) = &self.policy_specifier {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::FilterState(x)) =
+                &self.policy_specifier
+            {
                 d::put_member(x, v, &F39[4]);
             }
             d::Field::put(&self.terminal, v, &F39[5]);
@@ -5417,22 +6197,33 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::HashPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::Header(x))
+                    self.policy_specifier =
+                        Some(super::route_action::hash_policy::PolicySpecifier::Header(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::Cookie(x))
+                    self.policy_specifier =
+                        Some(super::route_action::hash_policy::PolicySpecifier::Cookie(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::ConnectionProperties(x))
+                    self.policy_specifier = Some(
+                        super::route_action::hash_policy::PolicySpecifier::ConnectionProperties(x),
+                    )
                 }),
                 3 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::QueryParameter(x))
+                    self.policy_specifier =
+                        Some(super::route_action::hash_policy::PolicySpecifier::QueryParameter(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::FilterState(x))
+                    self.policy_specifier =
+                        Some(super::route_action::hash_policy::PolicySpecifier::FilterState(x))
                 }),
                 5 => r::slot(&mut self.terminal, r, f),
                 _ => Ok(()),
@@ -5474,7 +6265,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::ConnectionProperties {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source_ip, r, f),
                 _ => Ok(()),
@@ -5483,7 +6279,15 @@ pub(crate) mod described {
     }
 
     static F41: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"ttl\": ",
             "ttl",
@@ -5492,7 +6296,14 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"path\": ", "path", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"attributes\": ",
             "attributes",
@@ -5531,7 +6342,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::Cookie {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.ttl, r, f),
@@ -5543,13 +6359,31 @@ pub(crate) mod described {
     }
 
     static F42: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
+            d::Rule::MaxBytes(16384),
+            d::Rule::HeaderValue { strict: false },
+        ]),
     ];
     pub(crate) static M42: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute",
@@ -5578,7 +6412,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::CookieAttribute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -5587,8 +6426,15 @@ pub(crate) mod described {
         }
     }
 
-    static F43: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F43: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M43: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction.HashPolicy.FilterState",
         fields: &F43,
@@ -5615,7 +6461,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::FilterState {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -5624,8 +6475,15 @@ pub(crate) mod described {
     }
 
     static F44: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"header_name\": ",
+            "headerName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"regex_rewrite\": ",
             "regexRewrite",
@@ -5662,7 +6520,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::Header {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 1 => r::slot(&mut self.regex_rewrite, r, f),
@@ -5671,8 +6534,15 @@ pub(crate) mod described {
         }
     }
 
-    static F45: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F45: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"name\": ",
+        "name",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M45: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter",
         fields: &F45,
@@ -5699,7 +6569,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::QueryParameter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 _ => Ok(()),
@@ -5761,7 +6636,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::MaxStreamDuration {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_stream_duration, r, f),
                 1 => r::slot(&mut self.grpc_timeout_header_max, r, f),
@@ -5772,7 +6652,14 @@ pub(crate) mod described {
     }
 
     static F47: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"cluster_header\": ",
             "clusterHeader",
@@ -5790,7 +6677,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"trace_sampled\": ", "traceSampled", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"trace_sampled\": ",
+            "traceSampled",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"disable_shadow_host_suffix_append\": ",
             "disableShadowHostSuffixAppend",
@@ -5850,7 +6744,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::RequestMirrorPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 1 => r::slot(&mut self.cluster_header, r, f),
@@ -5865,9 +6764,23 @@ pub(crate) mod described {
     }
 
     static F48: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"upgrade_type\": ", "upgradeType", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"enabled\": ", "enabled", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"upgrade_type\": ",
+            "upgradeType",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"enabled\": ",
+            "enabled",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"connect_config\": ",
             "connectConfig",
@@ -5905,7 +6818,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::UpgradeConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.upgrade_type, r, f),
                 1 => r::slot(&mut self.enabled, r, f),
@@ -5924,7 +6842,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M66),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"allow_post\": ", "allowPost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"allow_post\": ",
+            "allowPost",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M49: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig",
@@ -5953,7 +6878,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::upgrade_config::ConnectConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.proxy_protocol_config, r, f),
                 1 => r::slot(&mut self.allow_post, r, f),
@@ -5963,7 +6893,14 @@ pub(crate) mod described {
     }
 
     static F50: [d::FieldInfo; 19] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"virtual_hosts\": ",
             "virtualHosts",
@@ -5972,7 +6909,14 @@ pub(crate) mod described {
             d::Kind::Message(&M61),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"vhds\": ", "vhds", 9, 2, d::Kind::Message(&M59), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"vhds\": ",
+            "vhds",
+            9,
+            2,
+            d::Kind::Message(&M59),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"internal_only_headers\": ",
             "internalOnlyHeaders",
@@ -6151,7 +7095,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RouteConfiguration {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.virtual_hosts, r, f),
@@ -6178,8 +7127,24 @@ pub(crate) mod described {
     }
 
     static F51: [d::FieldInfo; 15] = [
-        d::FieldInfo::new("\"prefix\": ", "prefix", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"prefix\": ",
+            "prefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"safe_regex\": ",
             "safeRegex",
@@ -6211,25 +7176,32 @@ pub(crate) mod described {
         .rules(&[d::Rule::Pattern(&d::Pattern {
             text: "^[^?#]+[^?#/]$",
             classes: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5,
-                5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 1, 1, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
-                6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 9, 8, 8, 10, 11, 11, 11,
-                12, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+                3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5,
+                5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 1, 1, 6, 6,
+                6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
+                7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 9, 8, 8, 10, 11, 11, 11, 12, 1, 1, 1, 1, 1,
+                1, 1, 1, 1, 1, 1,
             ],
             width: 13,
             table: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 0, 2, 0, 0, 0, 11, 12, 13, 14, 15, 16,
-                17, 0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 2, 0, 0, 0, 11, 12, 13, 14, 15, 16, 17, 0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11, 11, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 10,
+                0, 2, 0, 0, 0, 11, 12, 13, 14, 15, 16, 17, 0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5,
+                5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 2, 0, 0,
+                0, 11, 12, 13, 14, 15, 16, 17, 0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11, 11, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                11, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                13, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0,
             ],
             accepts: &[
-                false, false, false, false, false, false, false, false, false, false, true, false, false, false, false, false, false, false,
+                false, false, false, false, false, false, false, false, false, false, true, false,
+                false, false, false, false, false, false,
             ],
         })]),
         d::FieldInfo::new(
@@ -6257,7 +7229,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"headers\": ", "headers", 6, 8, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"headers\": ",
+            "headers",
+            6,
+            8,
+            d::Kind::Message(&M7),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"query_parameters\": ",
             "queryParameters",
@@ -6266,8 +7245,22 @@ pub(crate) mod described {
             d::Kind::Message(&M11),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"cookies\": ", "cookies", 17, 10, d::Kind::Message(&M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"grpc\": ", "grpc", 8, 11, d::Kind::Message(&M53), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"cookies\": ",
+            "cookies",
+            17,
+            10,
+            d::Kind::Message(&M1),
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new(
+            "\"grpc\": ",
+            "grpc",
+            8,
+            11,
+            d::Kind::Message(&M53),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"tls_context\": ",
             "tlsContext",
@@ -6321,13 +7314,18 @@ pub(crate) mod described {
             if let Some(super::route_match::PathSpecifier::SafeRegex(x)) = &self.path_specifier {
                 d::put_member(x, v, &F51[2]);
             }
-            if let Some(super::route_match::PathSpecifier::ConnectMatcher(x)) = &self.path_specifier {
+            if let Some(super::route_match::PathSpecifier::ConnectMatcher(x)) = &self.path_specifier
+            {
                 d::put_member(x, v, &F51[3]);
             }
-            if let Some(super::route_match::PathSpecifier::PathSeparatedPrefix(x)) = &self.path_specifier {
+            if let Some(super::route_match::PathSpecifier::PathSeparatedPrefix(x)) =
+                &self.path_specifier
+            {
                 d::put_member(x, v, &F51[4]);
             }
-            if let Some(super::route_match::PathSpecifier::PathMatchPolicy(x)) = &self.path_specifier {
+            if let Some(super::route_match::PathSpecifier::PathMatchPolicy(x)) =
+                &self.path_specifier
+            {
                 d::put_member(x, v, &F51[5]);
             }
             d::Field::put(&self.case_sensitive, v, &F51[6]);
@@ -6348,10 +7346,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RouteMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.path_specifier = Some(super::route_match::PathSpecifier::Prefix(x))),
-                1 => r::member(r, f, |x| self.path_specifier = Some(super::route_match::PathSpecifier::Path(x))),
+                0 => r::member(r, f, |x| {
+                    self.path_specifier = Some(super::route_match::PathSpecifier::Prefix(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.path_specifier = Some(super::route_match::PathSpecifier::Path(x))
+                }),
                 2 => r::member(r, f, |x| {
                     self.path_specifier = Some(super::route_match::PathSpecifier::SafeRegex(x))
                 }),
@@ -6359,10 +7366,12 @@ pub(crate) mod described {
                     self.path_specifier = Some(super::route_match::PathSpecifier::ConnectMatcher(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.path_specifier = Some(super::route_match::PathSpecifier::PathSeparatedPrefix(x))
+                    self.path_specifier =
+                        Some(super::route_match::PathSpecifier::PathSeparatedPrefix(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.path_specifier = Some(super::route_match::PathSpecifier::PathMatchPolicy(x))
+                    self.path_specifier =
+                        Some(super::route_match::PathSpecifier::PathMatchPolicy(x))
                 }),
                 6 => r::slot(&mut self.case_sensitive, r, f),
                 7 => r::slot(&mut self.runtime_fraction, r, f),
@@ -6403,7 +7412,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_match::ConnectMatcher {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -6436,7 +7450,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_match::GrpcRouteMatchOptions {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -6445,8 +7464,22 @@ pub(crate) mod described {
     }
 
     static F54: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"presented\": ", "presented", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"validated\": ", "validated", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"presented\": ",
+            "presented",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"validated\": ",
+            "validated",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
     ];
     pub(crate) static M54: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteMatch.TlsContextMatchOptions",
@@ -6475,7 +7508,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_match::TlsContextMatchOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.presented, r, f),
                 1 => r::slot(&mut self.validated, r, f),
@@ -6485,8 +7523,23 @@ pub(crate) mod described {
     }
 
     static F55: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"on_demand\": ", "onDemand", 4, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"name\": ", "name", 1, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"on_demand\": ",
+            "onDemand",
+            4,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"route_configuration_name\": ",
             "routeConfigurationName",
@@ -6503,7 +7556,15 @@ pub(crate) mod described {
             d::Kind::Message(&M50),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"key\": ", "key", 3, 4, d::Kind::Message(&M56), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            3,
+            4,
+            d::Kind::Message(&M56),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M55: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.ScopedRouteConfiguration",
@@ -6535,7 +7596,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScopedRouteConfiguration {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.on_demand, r, f),
                 1 => r::slot(&mut self.name, r, f),
@@ -6582,7 +7648,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_route_configuration::Key {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fragments, r, f),
                 _ => Ok(()),
@@ -6590,8 +7661,15 @@ pub(crate) mod described {
         }
     }
 
-    static F57: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"string_key\": ", "stringKey", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0)];
+    static F57: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"string_key\": ",
+        "stringKey",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Optional,
+    )
+    .oneof(0)];
     pub(crate) static M57: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment",
         fields: &F57,
@@ -6611,7 +7689,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::scoped_route_configuration::key::fragment::Type::StringKey(x)) = &self.r#type {
+            if let Some(super::scoped_route_configuration::key::fragment::Type::StringKey(x)) =
+                &self.r#type
+            {
                 d::put_member(x, v, &F57[0]);
             }
         }
@@ -6623,10 +7703,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_route_configuration::key::Fragment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.r#type = Some(super::scoped_route_configuration::key::fragment::Type::StringKey(x))
+                    self.r#type =
+                        Some(super::scoped_route_configuration::key::fragment::Type::StringKey(x))
                 }),
                 _ => Ok(()),
             }
@@ -6666,7 +7752,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::tracing::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"operation\": ", "operation", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"operation\": ",
+            "operation",
+            5,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"upstream_operation\": ",
             "upstreamOperation",
@@ -6707,7 +7800,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Tracing {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.client_sampling, r, f),
                 1 => r::slot(&mut self.random_sampling, r, f),
@@ -6755,7 +7853,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Vhds {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_source, r, f),
                 _ => Ok(()),
@@ -6764,8 +7867,23 @@ pub(crate) mod described {
     }
 
     static F60: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"headers\": ", "headers", 4, 0, d::Kind::Message(&M7), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"headers\": ",
+            "headers",
+            4,
+            0,
+            d::Kind::Message(&M7),
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M60: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.VirtualCluster",
@@ -6794,7 +7912,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::VirtualCluster {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.headers, r, f),
                 1 => r::slot(&mut self.name, r, f),
@@ -6804,10 +7927,35 @@ pub(crate) mod described {
     }
 
     static F61: [d::FieldInfo; 24] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"domains\": ", "domains", 2, 1, d::Kind::String, d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1), d::Rule::Each(&[d::Rule::HeaderValue { strict: false }])]),
-        d::FieldInfo::new("\"routes\": ", "routes", 3, 2, d::Kind::Message(&M37), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"domains\": ",
+            "domains",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        )
+        .rules(&[
+            d::Rule::MinItems(1),
+            d::Rule::Each(&[d::Rule::HeaderValue { strict: false }]),
+        ]),
+        d::FieldInfo::new(
+            "\"routes\": ",
+            "routes",
+            3,
+            2,
+            d::Kind::Message(&M37),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -6858,7 +8006,10 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
+        .rules(&[d::Rule::Each(&[
+            d::Rule::MinChars(1),
+            d::Rule::HeaderName { strict: false },
+        ])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -6876,8 +8027,19 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
-        d::FieldInfo::new("\"cors\": ", "cors", 8, 11, d::Kind::Message(&M2), d::Cardinality::Optional).deprecated(&d::Deprecation {
+        .rules(&[d::Rule::Each(&[
+            d::Rule::MinChars(1),
+            d::Rule::HeaderName { strict: false },
+        ])]),
+        d::FieldInfo::new(
+            "\"cors\": ",
+            "cors",
+            8,
+            11,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -7031,7 +8193,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::VirtualHost {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.domains, r, f),
@@ -7063,9 +8230,24 @@ pub(crate) mod described {
     }
 
     static F62: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::Message(&M63), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"total_weight\": ", "totalWeight", 3, 1, d::Kind::U32, d::Cardinality::Wrapper).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"clusters\": ",
+            "clusters",
+            1,
+            0,
+            d::Kind::Message(&M63),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"total_weight\": ",
+            "totalWeight",
+            3,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -7077,9 +8259,16 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"header_name\": ", "headerName", 4, 3, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"header_name\": ",
+            "headerName",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"use_hash_policy\": ",
             "useHashPolicy",
@@ -7112,10 +8301,14 @@ pub(crate) mod described {
             d::Field::put(&self.clusters, v, &F62[0]);
             d::Field::put(&self.total_weight, v, &F62[1]);
             d::Field::put(&self.runtime_key_prefix, v, &F62[2]);
-            if let Some(super::weighted_cluster::RandomValueSpecifier::HeaderName(x)) = &self.random_value_specifier {
+            if let Some(super::weighted_cluster::RandomValueSpecifier::HeaderName(x)) =
+                &self.random_value_specifier
+            {
                 d::put_member(x, v, &F62[3]);
             }
-            if let Some(super::weighted_cluster::RandomValueSpecifier::UseHashPolicy(x)) = &self.random_value_specifier {
+            if let Some(super::weighted_cluster::RandomValueSpecifier::UseHashPolicy(x)) =
+                &self.random_value_specifier
+            {
                 d::put_member(x, v, &F62[4]);
             }
         }
@@ -7127,16 +8320,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::WeightedCluster {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.clusters, r, f),
                 1 => r::slot(&mut self.total_weight, r, f),
                 2 => r::slot(&mut self.runtime_key_prefix, r, f),
                 3 => r::member(r, f, |x| {
-                    self.random_value_specifier = Some(super::weighted_cluster::RandomValueSpecifier::HeaderName(x))
+                    self.random_value_specifier =
+                        Some(super::weighted_cluster::RandomValueSpecifier::HeaderName(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.random_value_specifier = Some(super::weighted_cluster::RandomValueSpecifier::UseHashPolicy(x))
+                    self.random_value_specifier =
+                        Some(super::weighted_cluster::RandomValueSpecifier::UseHashPolicy(x))
                 }),
                 _ => Ok(()),
             }
@@ -7144,7 +8344,14 @@ pub(crate) mod described {
     }
 
     static F63: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"cluster_header\": ",
             "clusterHeader",
@@ -7154,7 +8361,14 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"weight\": ", "weight", 2, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"weight\": ",
+            "weight",
+            2,
+            2,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"metadata_match\": ",
             "metadataMatch",
@@ -7246,7 +8460,11 @@ pub(crate) mod described {
             d::Field::put(&self.response_headers_to_add, v, &F63[6]);
             d::Field::put(&self.response_headers_to_remove, v, &F63[7]);
             d::Field::put(&self.typed_per_filter_config, v, &F63[8]);
-            if let Some(super::weighted_cluster::cluster_weight::HostRewriteSpecifier::HostRewriteLiteral(x)) = &self.host_rewrite_specifier
+            if let Some(
+                super::weighted_cluster::cluster_weight::HostRewriteSpecifier::HostRewriteLiteral(
+                    x,
+                ),
+            ) = &self.host_rewrite_specifier
             {
                 d::put_member(x, v, &F63[9]);
             }
@@ -7259,7 +8477,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::weighted_cluster::ClusterWeight {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.cluster_header, r, f),

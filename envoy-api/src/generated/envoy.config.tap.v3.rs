@@ -26,7 +26,10 @@ impl ::prost::Name for TapConfig {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct MatchPredicate {
-    #[prost(oneof = "match_predicate::Rule", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
+    #[prost(
+        oneof = "match_predicate::Rule",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10"
+    )]
     pub rule: ::core::option::Option<match_predicate::Rule>,
 }
 /// Nested message and enum types in `MatchPredicate`.
@@ -323,8 +326,15 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_traces\": ", "maxTraces", 1, 0, d::Kind::U64, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"max_traces\": ",
+            "maxTraces",
+            1,
+            0,
+            d::Kind::U64,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -361,7 +371,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BufferedAdminSink {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_traces, r, f),
                 1 => r::slot(&mut self.timeout, r, f),
@@ -370,10 +385,15 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"path_prefix\": ", "pathPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"path_prefix\": ",
+        "pathPrefix",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.tap.v3.FilePerTapSink",
         fields: &F1,
@@ -400,7 +420,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilePerTapSink {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path_prefix, r, f),
                 _ => Ok(()),
@@ -409,9 +434,23 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"bytes_limit\": ", "bytesLimit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"patterns\": ", "patterns", 2, 1, d::Kind::Message(&M3), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"bytes_limit\": ",
+            "bytesLimit",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"patterns\": ",
+            "patterns",
+            2,
+            1,
+            d::Kind::Message(&M3),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.tap.v3.HttpGenericBodyMatch",
@@ -440,7 +479,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpGenericBodyMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bytes_limit, r, f),
                 1 => r::slot(&mut self.patterns, r, f),
@@ -450,12 +494,26 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"string_match\": ", "stringMatch", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"binary_match\": ", "binaryMatch", 2, 1, d::Kind::Bytes, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinBytes(1)]),
+        d::FieldInfo::new(
+            "\"string_match\": ",
+            "stringMatch",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"binary_match\": ",
+            "binaryMatch",
+            2,
+            1,
+            d::Kind::Bytes,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinBytes(1)]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.tap.v3.HttpGenericBodyMatch.GenericTextMatch",
@@ -476,10 +534,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x)) = &self.rule {
+            if let Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x)) =
+                &self.rule
+            {
                 d::put_member(x, v, &F3[0]);
             }
-            if let Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x)) = &self.rule {
+            if let Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x)) =
+                &self.rule
+            {
                 d::put_member(x, v, &F3[1]);
             }
         }
@@ -491,13 +553,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_generic_body_match::GenericTextMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.rule = Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x))
+                    self.rule = Some(
+                        super::http_generic_body_match::generic_text_match::Rule::StringMatch(x),
+                    )
                 }),
                 1 => r::member(r, f, |x| {
-                    self.rule = Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x))
+                    self.rule = Some(
+                        super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -538,7 +609,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpHeadersMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.headers, r, f),
                 _ => Ok(()),
@@ -547,12 +623,43 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_match\": ", "andMatch", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_match\": ", "notMatch", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"or_match\": ",
+            "orMatch",
+            1,
+            0,
+            d::Kind::Message(&M6),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"and_match\": ",
+            "andMatch",
+            2,
+            1,
+            d::Kind::Message(&M6),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"not_match\": ",
+            "notMatch",
+            3,
+            2,
+            d::Kind::Message(&M5),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"any_match\": ",
+            "anyMatch",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"http_request_headers_match\": ",
             "httpRequestHeadersMatch",
@@ -654,7 +761,8 @@ pub(crate) mod described {
             if let Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x)) = &self.rule {
                 d::put_member(x, v, &F5[8]);
             }
-            if let Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x)) = &self.rule {
+            if let Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x)) = &self.rule
+            {
                 d::put_member(x, v, &F5[9]);
             }
         }
@@ -666,13 +774,28 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MatchPredicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::OrMatch(x))),
-                1 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::AndMatch(x))),
-                2 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::NotMatch(r::new_box(x)))),
-                3 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::AnyMatch(x))),
-                4 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpRequestHeadersMatch(x))),
+                0 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::OrMatch(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::AndMatch(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::NotMatch(r::new_box(x)))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::AnyMatch(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.rule = Some(super::match_predicate::Rule::HttpRequestHeadersMatch(x))
+                }),
                 5 => r::member(r, f, |x| {
                     self.rule = Some(super::match_predicate::Rule::HttpRequestTrailersMatch(x))
                 }),
@@ -686,15 +809,24 @@ pub(crate) mod described {
                     self.rule = Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x))
                 }),
                 9 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x))
+                    self.rule = Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(
+                        x,
+                    ))
                 }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"rules\": ",
+        "rules",
+        1,
+        0,
+        d::Kind::Message(&M5),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.tap.v3.MatchPredicate.MatchSet",
         fields: &F6,
@@ -721,7 +853,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::match_predicate::MatchSet {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 _ => Ok(()),
@@ -730,8 +867,15 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"sinks\": ", "sinks", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1), d::Rule::MaxItems(1)]),
+        d::FieldInfo::new(
+            "\"sinks\": ",
+            "sinks",
+            1,
+            0,
+            d::Kind::Message(&M8),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1), d::Rule::MaxItems(1)]),
         d::FieldInfo::new(
             "\"max_buffered_rx_bytes\": ",
             "maxBufferedRxBytes",
@@ -748,7 +892,14 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new("\"streaming\": ", "streaming", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"streaming\": ",
+            "streaming",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"min_streamed_sent_bytes\": ",
             "minStreamedSentBytes",
@@ -788,7 +939,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OutputConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.sinks, r, f),
                 1 => r::slot(&mut self.max_buffered_rx_bytes, r, f),
@@ -801,7 +957,15 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"format\": ", "format", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"format\": ",
+            "format",
+            1,
+            0,
+            d::Kind::Enum(&E0),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"streaming_admin\": ",
             "streamingAdmin",
@@ -868,19 +1032,27 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.format, v, &F8[0]);
-            if let Some(super::output_sink::OutputSinkType::StreamingAdmin(x)) = &self.output_sink_type {
+            if let Some(super::output_sink::OutputSinkType::StreamingAdmin(x)) =
+                &self.output_sink_type
+            {
                 d::put_member(x, v, &F8[1]);
             }
-            if let Some(super::output_sink::OutputSinkType::FilePerTap(x)) = &self.output_sink_type {
+            if let Some(super::output_sink::OutputSinkType::FilePerTap(x)) = &self.output_sink_type
+            {
                 d::put_member(x, v, &F8[2]);
             }
-            if let Some(super::output_sink::OutputSinkType::StreamingGrpc(x)) = &self.output_sink_type {
+            if let Some(super::output_sink::OutputSinkType::StreamingGrpc(x)) =
+                &self.output_sink_type
+            {
                 d::put_member(x, v, &F8[3]);
             }
-            if let Some(super::output_sink::OutputSinkType::BufferedAdmin(x)) = &self.output_sink_type {
+            if let Some(super::output_sink::OutputSinkType::BufferedAdmin(x)) =
+                &self.output_sink_type
+            {
                 d::put_member(x, v, &F8[4]);
             }
-            if let Some(super::output_sink::OutputSinkType::CustomSink(x)) = &self.output_sink_type {
+            if let Some(super::output_sink::OutputSinkType::CustomSink(x)) = &self.output_sink_type
+            {
                 d::put_member(x, v, &F8[5]);
             }
         }
@@ -892,20 +1064,28 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OutputSink {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.format, r, f),
                 1 => r::member(r, f, |x| {
-                    self.output_sink_type = Some(super::output_sink::OutputSinkType::StreamingAdmin(x))
+                    self.output_sink_type =
+                        Some(super::output_sink::OutputSinkType::StreamingAdmin(x))
                 }),
                 2 => r::member(r, f, |x| {
                     self.output_sink_type = Some(super::output_sink::OutputSinkType::FilePerTap(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.output_sink_type = Some(super::output_sink::OutputSinkType::StreamingGrpc(x))
+                    self.output_sink_type =
+                        Some(super::output_sink::OutputSinkType::StreamingGrpc(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.output_sink_type = Some(super::output_sink::OutputSinkType::BufferedAdmin(x))
+                    self.output_sink_type =
+                        Some(super::output_sink::OutputSinkType::BufferedAdmin(x))
                 }),
                 5 => r::member(r, f, |x| {
                     self.output_sink_type = Some(super::output_sink::OutputSinkType::CustomSink(x))
@@ -940,7 +1120,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StreamingAdminSink {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -949,7 +1134,14 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"tap_id\": ", "tapId", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"tap_id\": ",
+            "tapId",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"grpc_service\": ",
             "grpcService",
@@ -987,7 +1179,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StreamingGrpcSink {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tap_id, r, f),
                 1 => r::slot(&mut self.grpc_service, r, f),
@@ -1064,7 +1261,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TapConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.match_config, r, f),
                 1 => r::slot(&mut self.r#match, r, f),

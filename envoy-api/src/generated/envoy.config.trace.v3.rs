@@ -376,7 +376,9 @@ pub mod zipkin_config {
         /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
-                "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE" => Some(Self::DeprecatedAndUnavailableDoNotUse),
+                "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE" => {
+                    Some(Self::DeprecatedAndUnavailableDoNotUse)
+                }
                 "HTTP_JSON" => Some(Self::HttpJson),
                 "HTTP_PROTO" => Some(Self::HttpProto),
                 "GRPC" => Some(Self::Grpc),
@@ -417,10 +419,12 @@ pub(crate) mod described {
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.trace.v3.ZipkinConfig.CollectorEndpointVersion",
         values: &[
-            d::EnumValue::new(0, "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE").deprecated(&d::Deprecation {
-                since: "",
-                disallowed: true,
-            }),
+            d::EnumValue::new(0, "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE").deprecated(
+                &d::Deprecation {
+                    since: "",
+                    disallowed: true,
+                },
+            ),
             d::EnumValue::new(1, "HTTP_JSON"),
             d::EnumValue::new(2, "HTTP_PROTO"),
             d::EnumValue::new(3, "GRPC"),
@@ -432,14 +436,24 @@ pub(crate) mod described {
 
     pub(crate) static E2: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.trace.v3.ZipkinConfig.TraceContextOption",
-        values: &[d::EnumValue::new(0, "USE_B3"), d::EnumValue::new(1, "USE_B3_WITH_W3C_PROPAGATION")],
+        values: &[
+            d::EnumValue::new(0, "USE_B3"),
+            d::EnumValue::new(1, "USE_B3_WITH_W3C_PROPAGATION"),
+        ],
     };
     impl d::DescribeEnum for super::zipkin_config::TraceContextOption {
         const INFO: &'static d::EnumInfo = &E2;
     }
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"service_name\": ",
+            "serviceName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"instance_name\": ",
             "instanceName",
@@ -458,7 +472,14 @@ pub(crate) mod described {
         )
         .oneof(0)
         .sensitive(),
-        d::FieldInfo::new("\"max_cache_size\": ", "maxCacheSize", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"max_cache_size\": ",
+            "maxCacheSize",
+            4,
+            3,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.trace.v3.ClientConfig",
@@ -481,7 +502,9 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.service_name, v, &F0[0]);
             d::Field::put(&self.instance_name, v, &F0[1]);
-            if let Some(super::client_config::BackendTokenSpecifier::BackendToken(x)) = &self.backend_token_specifier {
+            if let Some(super::client_config::BackendTokenSpecifier::BackendToken(x)) =
+                &self.backend_token_specifier
+            {
                 d::put_member(x, v, &F0[2]);
             }
             d::Field::put(&self.max_cache_size, v, &F0[3]);
@@ -494,12 +517,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.service_name, r, f),
                 1 => r::slot(&mut self.instance_name, r, f),
                 2 => r::member(r, f, |x| {
-                    self.backend_token_specifier = Some(super::client_config::BackendTokenSpecifier::BackendToken(x))
+                    self.backend_token_specifier =
+                        Some(super::client_config::BackendTokenSpecifier::BackendToken(x))
                 }),
                 3 => r::slot(&mut self.max_cache_size, r, f),
                 _ => Ok(()),
@@ -517,8 +546,15 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"service_name\": ",
+            "serviceName",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"collector_hostname\": ",
             "collectorHostname",
@@ -565,7 +601,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DatadogConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.collector_cluster, r, f),
                 1 => r::slot(&mut self.service_name, r, f),
@@ -610,7 +651,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DatadogRemoteConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.polling_interval, r, f),
                 _ => Ok(()),
@@ -619,12 +665,19 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"library\": ", "library", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)])
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: true,
-            }),
+        d::FieldInfo::new(
+            "\"library\": ",
+            "library",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)])
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: true,
+        }),
         d::FieldInfo::new(
             "\"config\": ",
             "config",
@@ -665,7 +718,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicOtConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.library, r, f),
                 1 => r::slot(&mut self.config, r, f),
@@ -743,7 +801,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LightstepConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.collector_cluster, r, f),
                 1 => r::slot(&mut self.access_token_file, r, f),
@@ -779,7 +842,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"service_name\": ",
+            "serviceName",
+            2,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"resource_detectors\": ",
             "resourceDetectors",
@@ -796,7 +866,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"max_cache_size\": ", "maxCacheSize", 6, 6, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"max_cache_size\": ",
+            "maxCacheSize",
+            6,
+            6,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"set_telemetry_sdk_resource_attributes\": ",
             "setTelemetrySdkResourceAttributes",
@@ -857,7 +934,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OpenTelemetryConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.http_service, r, f),
@@ -920,7 +1002,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SkyWalkingConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.client_config, r, f),
@@ -964,7 +1051,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TraceServiceConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 _ => Ok(()),
@@ -1006,7 +1098,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Tracing {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http, r, f),
                 _ => Ok(()),
@@ -1015,7 +1112,15 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -1058,10 +1163,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tracing::Http {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| self.config_type = Some(super::tracing::http::ConfigType::TypedConfig(x))),
+                1 => r::member(r, f, |x| {
+                    self.config_type = Some(super::tracing::http::ConfigType::TypedConfig(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -1076,8 +1188,15 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M85),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"segment_name\": ", "segmentName", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"segment_name\": ",
+            "segmentName",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"sampling_rule_manifest\": ",
             "samplingRuleManifest",
@@ -1124,7 +1243,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::XRayConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.daemon_endpoint, r, f),
                 1 => r::slot(&mut self.segment_name, r, f),
@@ -1136,7 +1260,14 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"origin\": ", "origin", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"origin\": ",
+            "origin",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"aws\": ",
             "aws",
@@ -1173,7 +1304,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::x_ray_config::SegmentFields {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.origin, r, f),
                 1 => r::slot(&mut self.aws, r, f),
@@ -1303,7 +1439,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ZipkinConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.collector_cluster, r, f),
                 1 => r::slot(&mut self.collector_endpoint, r, f),

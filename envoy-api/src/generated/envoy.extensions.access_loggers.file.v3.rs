@@ -40,13 +40,28 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"format\": ",
+            "format",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
         d::FieldInfo::new(
             "\"json_format\": ",
             "jsonFormat",
@@ -104,16 +119,24 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.path, v, &F0[0]);
-            if let Some(super::file_access_log::AccessLogFormat::Format(x)) = &self.access_log_format {
+            if let Some(super::file_access_log::AccessLogFormat::Format(x)) =
+                &self.access_log_format
+            {
                 d::put_member(x, v, &F0[1]);
             }
-            if let Some(super::file_access_log::AccessLogFormat::JsonFormat(x)) = &self.access_log_format {
+            if let Some(super::file_access_log::AccessLogFormat::JsonFormat(x)) =
+                &self.access_log_format
+            {
                 d::put_member(x, v, &F0[2]);
             }
-            if let Some(super::file_access_log::AccessLogFormat::TypedJsonFormat(x)) = &self.access_log_format {
+            if let Some(super::file_access_log::AccessLogFormat::TypedJsonFormat(x)) =
+                &self.access_log_format
+            {
                 d::put_member(x, v, &F0[3]);
             }
-            if let Some(super::file_access_log::AccessLogFormat::LogFormat(x)) = &self.access_log_format {
+            if let Some(super::file_access_log::AccessLogFormat::LogFormat(x)) =
+                &self.access_log_format
+            {
                 d::put_member(x, v, &F0[4]);
             }
         }
@@ -125,20 +148,29 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FileAccessLog {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::member(r, f, |x| {
-                    self.access_log_format = Some(super::file_access_log::AccessLogFormat::Format(x))
+                    self.access_log_format =
+                        Some(super::file_access_log::AccessLogFormat::Format(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.access_log_format = Some(super::file_access_log::AccessLogFormat::JsonFormat(x))
+                    self.access_log_format =
+                        Some(super::file_access_log::AccessLogFormat::JsonFormat(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.access_log_format = Some(super::file_access_log::AccessLogFormat::TypedJsonFormat(x))
+                    self.access_log_format =
+                        Some(super::file_access_log::AccessLogFormat::TypedJsonFormat(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.access_log_format = Some(super::file_access_log::AccessLogFormat::LogFormat(x))
+                    self.access_log_format =
+                        Some(super::file_access_log::AccessLogFormat::LogFormat(x))
                 }),
                 _ => Ok(()),
             }

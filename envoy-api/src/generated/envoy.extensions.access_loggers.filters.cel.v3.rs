@@ -7,7 +7,9 @@ pub struct ExpressionFilter {
     #[prost(string, tag = "1")]
     pub expression: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub cel_config: ::core::option::Option<super::super::super::super::super::config::core::v3::CelExpressionConfig>,
+    pub cel_config: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::CelExpressionConfig,
+    >,
 }
 impl ::prost::Name for ExpressionFilter {
     const NAME: &'static str = "ExpressionFilter";
@@ -26,7 +28,14 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"expression\": ", "expression", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"expression\": ",
+            "expression",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"cel_config\": ",
             "celConfig",
@@ -63,7 +72,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExpressionFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expression, r, f),
                 1 => r::slot(&mut self.cel_config, r, f),

@@ -19,7 +19,9 @@ pub struct FluentdAccessLogConfig {
     #[prost(message, optional, tag = "7")]
     pub retry_options: ::core::option::Option<fluentd_access_log_config::RetryOptions>,
     #[prost(message, repeated, tag = "8")]
-    pub formatters: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub formatters: ::prost::alloc::vec::Vec<
+        super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
 }
 /// Nested message and enum types in `FluentdAccessLogConfig`.
 pub mod fluentd_access_log_config {
@@ -29,7 +31,9 @@ pub mod fluentd_access_log_config {
         #[prost(message, optional, tag = "1")]
         pub max_connect_attempts: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "2")]
-        pub backoff_options: ::core::option::Option<super::super::super::super::super::config::core::v3::BackoffStrategy>,
+        pub backoff_options: ::core::option::Option<
+            super::super::super::super::super::config::core::v3::BackoffStrategy,
+        >,
     }
     impl ::prost::Name for RetryOptions {
         const NAME: &'static str = "RetryOptions";
@@ -38,7 +42,8 @@ pub mod fluentd_access_log_config {
             "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions".into()
+            "type.googleapis.com/envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions"
+                .into()
         }
     }
 }
@@ -49,7 +54,8 @@ impl ::prost::Name for FluentdAccessLogConfig {
         "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig".into()
+        "type.googleapis.com/envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig"
+            .into()
     }
 }
 
@@ -59,10 +65,33 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"tag\": ", "tag", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 3, 2, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"tag\": ",
+            "tag",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"buffer_flush_interval\": ",
             "bufferFlushInterval",
@@ -139,7 +168,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FluentdAccessLogConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 1 => r::slot(&mut self.tag, r, f),
@@ -199,7 +233,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fluentd_access_log_config::RetryOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_connect_attempts, r, f),
                 1 => r::slot(&mut self.backoff_options, r, f),

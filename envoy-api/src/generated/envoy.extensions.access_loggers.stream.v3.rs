@@ -84,7 +84,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::stderr_access_log::AccessLogFormat::LogFormat(x)) = &self.access_log_format {
+            if let Some(super::stderr_access_log::AccessLogFormat::LogFormat(x)) =
+                &self.access_log_format
+            {
                 d::put_member(x, v, &F0[0]);
             }
         }
@@ -96,10 +98,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StderrAccessLog {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.access_log_format = Some(super::stderr_access_log::AccessLogFormat::LogFormat(x))
+                    self.access_log_format =
+                        Some(super::stderr_access_log::AccessLogFormat::LogFormat(x))
                 }),
                 _ => Ok(()),
             }
@@ -135,7 +143,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::stdout_access_log::AccessLogFormat::LogFormat(x)) = &self.access_log_format {
+            if let Some(super::stdout_access_log::AccessLogFormat::LogFormat(x)) =
+                &self.access_log_format
+            {
                 d::put_member(x, v, &F1[0]);
             }
         }
@@ -147,10 +157,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StdoutAccessLog {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.access_log_format = Some(super::stdout_access_log::AccessLogFormat::LogFormat(x))
+                    self.access_log_format =
+                        Some(super::stdout_access_log::AccessLogFormat::LogFormat(x))
                 }),
                 _ => Ok(()),
             }

@@ -21,7 +21,8 @@ impl ::prost::Name for ClusterConfig {
 #[prost(skip_debug)]
 pub struct AggregateClusterResource {
     #[prost(message, optional, tag = "1")]
-    pub config_source: ::core::option::Option<super::super::super::super::config::core::v3::ConfigSource>,
+    pub config_source:
+        ::core::option::Option<super::super::super::super::config::core::v3::ConfigSource>,
     #[prost(string, tag = "2")]
     pub resource_name: ::prost::alloc::string::String,
 }
@@ -88,7 +89,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AggregateClusterResource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_source, r, f),
                 1 => r::slot(&mut self.resource_name, r, f),
@@ -97,8 +103,15 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"clusters\": ",
+        "clusters",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.clusters.aggregate.v3.ClusterConfig",
         fields: &F1,
@@ -125,7 +138,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.clusters, r, f),
                 _ => Ok(()),

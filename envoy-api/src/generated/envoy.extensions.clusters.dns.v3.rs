@@ -13,8 +13,12 @@ pub struct DnsCluster {
     #[prost(message, optional, tag = "6")]
     pub dns_jitter: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "7")]
-    pub typed_dns_resolver_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
-    #[prost(enumeration = "super::super::common::dns::v3::DnsLookupFamily", tag = "8")]
+    pub typed_dns_resolver_config:
+        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    #[prost(
+        enumeration = "super::super::common::dns::v3::DnsLookupFamily",
+        tag = "8"
+    )]
     pub dns_lookup_family: i32,
     #[prost(bool, tag = "9")]
     pub all_addresses_in_single_endpoint: bool,
@@ -160,7 +164,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsCluster {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dns_refresh_rate, r, f),
                 1 => r::slot(&mut self.dns_failure_refresh_rate, r, f),
@@ -222,7 +231,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dns_cluster::RefreshRate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_interval, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),

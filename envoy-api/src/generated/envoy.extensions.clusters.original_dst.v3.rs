@@ -11,7 +11,8 @@ pub struct OriginalDstCluster {
     #[prost(message, optional, tag = "3")]
     pub upstream_port_override: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "4")]
-    pub metadata_key: ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
+    pub metadata_key:
+        ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
 }
 impl ::prost::Name for OriginalDstCluster {
     const NAME: &'static str = "OriginalDstCluster";
@@ -93,7 +94,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OriginalDstCluster {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_http_header, r, f),
                 1 => r::slot(&mut self.http_header_name, r, f),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct AwsCredentialProvider {
     #[prost(message, optional, tag = "1")]
-    pub assume_role_with_web_identity_provider: ::core::option::Option<AssumeRoleWithWebIdentityCredentialProvider>,
+    pub assume_role_with_web_identity_provider:
+        ::core::option::Option<AssumeRoleWithWebIdentityCredentialProvider>,
     #[prost(message, optional, tag = "2")]
     pub inline_credential: ::core::option::Option<InlineCredentialProvider>,
     #[prost(message, optional, tag = "3")]
@@ -13,7 +14,8 @@ pub struct AwsCredentialProvider {
     #[prost(bool, tag = "4")]
     pub custom_credential_provider_chain: bool,
     #[prost(message, optional, tag = "5")]
-    pub iam_roles_anywhere_credential_provider: ::core::option::Option<IamRolesAnywhereCredentialProvider>,
+    pub iam_roles_anywhere_credential_provider:
+        ::core::option::Option<IamRolesAnywhereCredentialProvider>,
     #[prost(message, optional, tag = "6")]
     pub config_credential_provider: ::core::option::Option<ConfigCredentialProvider>,
     #[prost(message, optional, tag = "7")]
@@ -21,9 +23,11 @@ pub struct AwsCredentialProvider {
     #[prost(message, optional, tag = "8")]
     pub environment_credential_provider: ::core::option::Option<EnvironmentCredentialProvider>,
     #[prost(message, optional, tag = "9")]
-    pub instance_profile_credential_provider: ::core::option::Option<InstanceProfileCredentialProvider>,
+    pub instance_profile_credential_provider:
+        ::core::option::Option<InstanceProfileCredentialProvider>,
     #[prost(message, optional, boxed, tag = "10")]
-    pub assume_role_credential_provider: ::core::option::Option<::prost::alloc::boxed::Box<AssumeRoleCredentialProvider>>,
+    pub assume_role_credential_provider:
+        ::core::option::Option<::prost::alloc::boxed::Box<AssumeRoleCredentialProvider>>,
 }
 impl ::prost::Name for AwsCredentialProvider {
     const NAME: &'static str = "AwsCredentialProvider";
@@ -59,7 +63,8 @@ impl ::prost::Name for InlineCredentialProvider {
 #[prost(skip_debug)]
 pub struct AssumeRoleWithWebIdentityCredentialProvider {
     #[prost(message, optional, tag = "1")]
-    pub web_identity_token_data_source: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub web_identity_token_data_source:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "2")]
     pub role_arn: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -72,14 +77,16 @@ impl ::prost::Name for AssumeRoleWithWebIdentityCredentialProvider {
         "envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider".into()
+        "type.googleapis.com/envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct CredentialsFileCredentialProvider {
     #[prost(message, optional, tag = "1")]
-    pub credentials_data_source: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub credentials_data_source:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "2")]
     pub profile: ::prost::alloc::string::String,
 }
@@ -90,7 +97,8 @@ impl ::prost::Name for CredentialsFileCredentialProvider {
         "envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider".into()
+        "type.googleapis.com/envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -99,11 +107,14 @@ pub struct IamRolesAnywhereCredentialProvider {
     #[prost(string, tag = "1")]
     pub role_arn: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub certificate: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub certificate:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "3")]
-    pub certificate_chain: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub certificate_chain:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "4")]
-    pub private_key: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub private_key:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "5")]
     pub trust_anchor_arn: ::prost::alloc::string::String,
     #[prost(string, tag = "6")]
@@ -120,7 +131,8 @@ impl ::prost::Name for IamRolesAnywhereCredentialProvider {
         "envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider".into()
+        "type.googleapis.com/envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -172,7 +184,8 @@ impl ::prost::Name for InstanceProfileCredentialProvider {
         "envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider".into()
+        "type.googleapis.com/envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -187,7 +200,8 @@ pub struct AssumeRoleCredentialProvider {
     #[prost(message, optional, tag = "4")]
     pub session_duration: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, boxed, tag = "5")]
-    pub credential_provider: ::core::option::Option<::prost::alloc::boxed::Box<AwsCredentialProvider>>,
+    pub credential_provider:
+        ::core::option::Option<::prost::alloc::boxed::Box<AwsCredentialProvider>>,
 }
 impl ::prost::Name for AssumeRoleCredentialProvider {
     const NAME: &'static str = "AssumeRoleCredentialProvider";
@@ -206,7 +220,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"role_arn\": ", "roleArn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"role_arn\": ",
+            "roleArn",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"role_session_name\": ",
             "roleSessionName",
@@ -215,7 +237,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"external_id\": ", "externalId", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"external_id\": ",
+            "externalId",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"session_duration\": ",
             "sessionDuration",
@@ -267,7 +296,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AssumeRoleCredentialProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.role_arn, r, f),
                 1 => r::slot(&mut self.role_session_name, r, f),
@@ -289,7 +323,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new("\"role_arn\": ", "roleArn", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"role_arn\": ",
+            "roleArn",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"role_session_name\": ",
             "roleSessionName",
@@ -327,7 +369,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AssumeRoleWithWebIdentityCredentialProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.web_identity_token_data_source, r, f),
                 1 => r::slot(&mut self.role_arn, r, f),
@@ -454,7 +501,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AwsCredentialProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.assume_role_with_web_identity_provider, r, f),
                 1 => r::slot(&mut self.inline_credential, r, f),
@@ -496,7 +548,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConfigCredentialProvider {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -529,7 +586,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ContainerCredentialProvider {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -547,7 +609,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new("\"profile\": ", "profile", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"profile\": ",
+            "profile",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider",
@@ -576,7 +645,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CredentialsFileCredentialProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credentials_data_source, r, f),
                 1 => r::slot(&mut self.profile, r, f),
@@ -610,7 +684,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvironmentCredentialProvider {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -619,7 +698,15 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"role_arn\": ", "roleArn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"role_arn\": ",
+            "roleArn",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"certificate\": ",
             "certificate",
@@ -656,8 +743,15 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"profile_arn\": ", "profileArn", 6, 5, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"profile_arn\": ",
+            "profileArn",
+            6,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"role_session_name\": ",
             "roleSessionName",
@@ -712,7 +806,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::IamRolesAnywhereCredentialProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.role_arn, r, f),
                 1 => r::slot(&mut self.certificate, r, f),
@@ -785,7 +884,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InlineCredentialProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_key_id, r, f),
                 1 => r::slot(&mut self.secret_access_key, r, f),
@@ -820,7 +924,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InstanceProfileCredentialProvider {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -14,7 +14,8 @@ impl ::prost::Name for DnsCacheCircuitBreakers {
         "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers".into()
+        "type.googleapis.com/envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -38,23 +39,31 @@ pub struct DnsCacheConfig {
     #[prost(bool, tag = "15")]
     pub disable_dns_refresh_on_failure: bool,
     #[prost(message, optional, tag = "6")]
-    pub dns_failure_refresh_rate: ::core::option::Option<super::super::super::super::config::cluster::v3::cluster::RefreshRate>,
+    pub dns_failure_refresh_rate: ::core::option::Option<
+        super::super::super::super::config::cluster::v3::cluster::RefreshRate,
+    >,
     #[prost(message, optional, tag = "7")]
     pub dns_cache_circuit_breaker: ::core::option::Option<DnsCacheCircuitBreakers>,
     #[prost(bool, tag = "8")]
     pub use_tcp_for_dns_lookups: bool,
     #[prost(message, optional, tag = "9")]
-    pub dns_resolution_config: ::core::option::Option<super::super::super::super::config::core::v3::DnsResolutionConfig>,
+    pub dns_resolution_config:
+        ::core::option::Option<super::super::super::super::config::core::v3::DnsResolutionConfig>,
     #[prost(message, optional, tag = "12")]
-    pub typed_dns_resolver_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub typed_dns_resolver_config:
+        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "10")]
-    pub preresolve_hostnames: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::SocketAddress>,
+    pub preresolve_hostnames:
+        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::SocketAddress>,
     #[prost(message, optional, tag = "11")]
     pub dns_query_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "13")]
-    pub key_value_config: ::core::option::Option<super::super::super::super::config::common::key_value::v3::KeyValueStoreConfig>,
+    pub key_value_config: ::core::option::Option<
+        super::super::super::super::config::common::key_value::v3::KeyValueStoreConfig,
+    >,
     #[prost(message, optional, tag = "16")]
-    pub resolved_address_filter: ::core::option::Option<super::super::super::super::r#type::matcher::v3::AddressMatcher>,
+    pub resolved_address_filter:
+        ::core::option::Option<super::super::super::super::r#type::matcher::v3::AddressMatcher>,
 }
 impl ::prost::Name for DnsCacheConfig {
     const NAME: &'static str = "DnsCacheConfig";
@@ -106,7 +115,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsCacheCircuitBreakers {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_pending_requests, r, f),
                 _ => Ok(()),
@@ -115,7 +129,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 16] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"dns_lookup_family\": ",
             "dnsLookupFamily",
@@ -152,8 +174,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"max_hosts\": ", "maxHosts", 5, 5, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"max_hosts\": ",
+            "maxHosts",
+            5,
+            5,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"disable_dns_refresh_on_failure\": ",
             "disableDnsRefreshOnFailure",
@@ -285,7 +314,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsCacheConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.dns_lookup_family, r, f),

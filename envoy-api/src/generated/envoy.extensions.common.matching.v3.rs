@@ -5,11 +5,15 @@
 #[prost(skip_debug)]
 pub struct ExtensionWithMatcher {
     #[prost(message, optional, tag = "1")]
-    pub matcher: ::core::option::Option<super::super::super::super::config::common::matcher::v3::Matcher>,
+    pub matcher:
+        ::core::option::Option<super::super::super::super::config::common::matcher::v3::Matcher>,
     #[prost(message, optional, tag = "3")]
-    pub xds_matcher: ::core::option::Option<super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub xds_matcher: ::core::option::Option<
+        super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
     #[prost(message, optional, tag = "2")]
-    pub extension_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub extension_config:
+        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
 }
 impl ::prost::Name for ExtensionWithMatcher {
     const NAME: &'static str = "ExtensionWithMatcher";
@@ -25,7 +29,9 @@ impl ::prost::Name for ExtensionWithMatcher {
 #[prost(skip_debug)]
 pub struct ExtensionWithMatcherPerRoute {
     #[prost(message, optional, tag = "1")]
-    pub xds_matcher: ::core::option::Option<super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub xds_matcher: ::core::option::Option<
+        super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
 }
 impl ::prost::Name for ExtensionWithMatcherPerRoute {
     const NAME: &'static str = "ExtensionWithMatcherPerRoute";
@@ -34,7 +40,8 @@ impl ::prost::Name for ExtensionWithMatcherPerRoute {
         "envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute".into()
+        "type.googleapis.com/envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute"
+            .into()
     }
 }
 
@@ -102,7 +109,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtensionWithMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matcher, r, f),
                 1 => r::slot(&mut self.xds_matcher, r, f),
@@ -146,7 +158,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtensionWithMatcherPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.xds_matcher, r, f),
                 _ => Ok(()),

@@ -30,7 +30,8 @@ pub mod rate_limit_descriptor {
             "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry".into()
+            "type.googleapis.com/envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -38,7 +39,10 @@ pub mod rate_limit_descriptor {
     pub struct RateLimitOverride {
         #[prost(uint32, tag = "1")]
         pub requests_per_unit: u32,
-        #[prost(enumeration = "super::super::super::super::super::r#type::v3::RateLimitUnit", tag = "2")]
+        #[prost(
+            enumeration = "super::super::super::super::super::r#type::v3::RateLimitUnit",
+            tag = "2"
+        )]
         pub unit: i32,
     }
     impl ::prost::Name for RateLimitOverride {
@@ -48,7 +52,8 @@ pub mod rate_limit_descriptor {
             "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride".into()
+            "type.googleapis.com/envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride"
+                .into()
         }
     }
 }
@@ -170,7 +175,10 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.common.ratelimit.v3.XRateLimitHeadersRFCVersion",
-        values: &[d::EnumValue::new(0, "OFF"), d::EnumValue::new(1, "DRAFT_VERSION_03")],
+        values: &[
+            d::EnumValue::new(0, "OFF"),
+            d::EnumValue::new(1, "DRAFT_VERSION_03"),
+        ],
     };
     impl d::DescribeEnum for super::XRateLimitHeadersRfcVersion {
         const INFO: &'static d::EnumInfo = &E1;
@@ -201,7 +209,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalClusterRateLimit {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -210,7 +223,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"entries\": ", "entries", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"entries\": ",
+            "entries",
+            1,
+            0,
+            d::Kind::Message(&M3),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"token_bucket\": ",
             "tokenBucket",
@@ -220,7 +241,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"shadow_mode\": ",
+            "shadowMode",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor",
@@ -250,7 +278,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalRateLimitDescriptor {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.entries, r, f),
                 1 => r::slot(&mut self.token_bucket, r, f),
@@ -261,9 +294,31 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"entries\": ", "entries", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"limit\": ", "limit", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new("\"hits_addend\": ", "hitsAddend", 3, 2, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"entries\": ",
+            "entries",
+            1,
+            0,
+            d::Kind::Message(&M3),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"limit\": ",
+            "limit",
+            2,
+            1,
+            d::Kind::Message(&M4),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"hits_addend\": ",
+            "hitsAddend",
+            3,
+            2,
+            d::Kind::U64,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"is_negative_hits\": ",
             "isNegativeHits",
@@ -302,7 +357,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitDescriptor {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.entries, r, f),
                 1 => r::slot(&mut self.limit, r, f),
@@ -314,8 +374,23 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry",
@@ -344,7 +419,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_descriptor::Entry {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -399,7 +479,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_descriptor::RateLimitOverride {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requests_per_unit, r, f),
                 1 => r::slot(&mut self.unit, r, f),

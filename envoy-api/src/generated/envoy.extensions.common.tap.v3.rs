@@ -49,9 +49,15 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"config_id\": ", "configId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"config_id\": ",
+        "configId",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.common.tap.v3.AdminConfig",
         fields: &F0,
@@ -78,7 +84,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AdminConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_id, r, f),
                 _ => Ok(()),
@@ -125,10 +136,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::common_extension_config::ConfigType::AdminConfig(x)) = &self.config_type {
+            if let Some(super::common_extension_config::ConfigType::AdminConfig(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::common_extension_config::ConfigType::StaticConfig(x)) = &self.config_type {
+            if let Some(super::common_extension_config::ConfigType::StaticConfig(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -140,13 +155,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommonExtensionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.config_type = Some(super::common_extension_config::ConfigType::AdminConfig(x))
+                    self.config_type =
+                        Some(super::common_extension_config::ConfigType::AdminConfig(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::common_extension_config::ConfigType::StaticConfig(x))
+                    self.config_type =
+                        Some(super::common_extension_config::ConfigType::StaticConfig(x))
                 }),
                 _ => Ok(()),
             }

@@ -82,8 +82,15 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"quality\": ", "quality", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(11))]),
+        d::FieldInfo::new(
+            "\"quality\": ",
+            "quality",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(11))]),
         d::FieldInfo::new(
             "\"encoder_mode\": ",
             "encoderMode",
@@ -93,8 +100,18 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"window_bits\": ", "windowBits", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(24)), d::Rule::Gte(d::Bound::Int(10))]),
+        d::FieldInfo::new(
+            "\"window_bits\": ",
+            "windowBits",
+            3,
+            2,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(24)),
+            d::Rule::Gte(d::Bound::Int(10)),
+        ]),
         d::FieldInfo::new(
             "\"input_block_bits\": ",
             "inputBlockBits",
@@ -103,9 +120,22 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(24)), d::Rule::Gte(d::Bound::Int(16))]),
-        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(24)),
+            d::Rule::Gte(d::Bound::Int(16)),
+        ]),
+        d::FieldInfo::new(
+            "\"chunk_size\": ",
+            "chunkSize",
+            5,
+            4,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(65536)),
+            d::Rule::Gte(d::Bound::Int(4096)),
+        ]),
         d::FieldInfo::new(
             "\"disable_literal_context_modeling\": ",
             "disableLiteralContextModeling",
@@ -146,7 +176,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Brotli {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.quality, r, f),
                 1 => r::slot(&mut self.encoder_mode, r, f),

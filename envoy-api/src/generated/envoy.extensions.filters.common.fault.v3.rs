@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct FaultDelay {
     #[prost(message, optional, tag = "4")]
-    pub percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+    pub percentage:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
     #[prost(oneof = "fault_delay::FaultDelaySecifier", tags = "3, 5")]
     pub fault_delay_secifier: ::core::option::Option<fault_delay::FaultDelaySecifier>,
 }
@@ -21,7 +22,8 @@ pub mod fault_delay {
             "envoy.extensions.filters.common.fault.v3.FaultDelay.HeaderDelay".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultDelay.HeaderDelay".into()
+            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultDelay.HeaderDelay"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -46,7 +48,8 @@ impl ::prost::Name for FaultDelay {
 #[prost(skip_debug)]
 pub struct FaultRateLimit {
     #[prost(message, optional, tag = "2")]
-    pub percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+    pub percentage:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
     #[prost(oneof = "fault_rate_limit::LimitType", tags = "1, 3")]
     pub limit_type: ::core::option::Option<fault_rate_limit::LimitType>,
 }
@@ -65,7 +68,8 @@ pub mod fault_rate_limit {
             "envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit".into()
+            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -78,7 +82,8 @@ pub mod fault_rate_limit {
             "envoy.extensions.filters.common.fault.v3.FaultRateLimit.HeaderLimit".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultRateLimit.HeaderLimit".into()
+            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultRateLimit.HeaderLimit"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -153,10 +158,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::fault_delay::FaultDelaySecifier::FixedDelay(x)) = &self.fault_delay_secifier {
+            if let Some(super::fault_delay::FaultDelaySecifier::FixedDelay(x)) =
+                &self.fault_delay_secifier
+            {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::fault_delay::FaultDelaySecifier::HeaderDelay(x)) = &self.fault_delay_secifier {
+            if let Some(super::fault_delay::FaultDelaySecifier::HeaderDelay(x)) =
+                &self.fault_delay_secifier
+            {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.percentage, v, &F0[2]);
@@ -169,13 +178,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FaultDelay {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.fault_delay_secifier = Some(super::fault_delay::FaultDelaySecifier::FixedDelay(x))
+                    self.fault_delay_secifier =
+                        Some(super::fault_delay::FaultDelaySecifier::FixedDelay(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.fault_delay_secifier = Some(super::fault_delay::FaultDelaySecifier::HeaderDelay(x))
+                    self.fault_delay_secifier =
+                        Some(super::fault_delay::FaultDelaySecifier::HeaderDelay(x))
                 }),
                 2 => r::slot(&mut self.percentage, r, f),
                 _ => Ok(()),
@@ -208,7 +224,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fault_delay::HeaderDelay {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -279,20 +300,34 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FaultRateLimit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.limit_type = Some(super::fault_rate_limit::LimitType::FixedLimit(x))),
-                1 => r::member(r, f, |x| self.limit_type = Some(super::fault_rate_limit::LimitType::HeaderLimit(x))),
+                0 => r::member(r, f, |x| {
+                    self.limit_type = Some(super::fault_rate_limit::LimitType::FixedLimit(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.limit_type = Some(super::fault_rate_limit::LimitType::HeaderLimit(x))
+                }),
                 2 => r::slot(&mut self.percentage, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"limit_kbps\": ", "limitKbps", 1, 0, d::Kind::U64, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-    ];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"limit_kbps\": ",
+        "limitKbps",
+        1,
+        0,
+        d::Kind::U64,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::Gte(d::Bound::Int(1))])];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit",
         fields: &F3,
@@ -319,7 +354,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fault_rate_limit::FixedLimit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.limit_kbps, r, f),
                 _ => Ok(()),
@@ -352,7 +392,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fault_rate_limit::HeaderLimit {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

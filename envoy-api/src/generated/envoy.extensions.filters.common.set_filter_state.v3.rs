@@ -56,7 +56,9 @@ pub mod filter_state_value {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Value {
         #[prost(message, tag = "2")]
-        FormatString(super::super::super::super::super::super::config::core::v3::SubstitutionFormatString),
+        FormatString(
+            super::super::super::super::super::super::config::core::v3::SubstitutionFormatString,
+        ),
     }
 }
 impl ::prost::Name for FilterStateValue {
@@ -66,7 +68,8 @@ impl ::prost::Name for FilterStateValue {
         "envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue".into()
+        "type.googleapis.com/envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue"
+            .into()
     }
 }
 
@@ -88,10 +91,24 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"object_key\": ", "objectKey", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"factory_key\": ", "factoryKey", 6, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"object_key\": ",
+            "objectKey",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"factory_key\": ",
+            "factoryKey",
+            6,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"format_string\": ",
             "formatString",
@@ -101,7 +118,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(1),
-        d::FieldInfo::new("\"read_only\": ", "readOnly", 3, 3, d::Kind::Bool, d::Cardinality::Implicit).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"read_only\": ",
+            "readOnly",
+            3,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -113,7 +138,14 @@ pub(crate) mod described {
             d::Kind::Enum(&E0),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"skip_if_empty\": ", "skipIfEmpty", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"skip_if_empty\": ",
+            "skipIfEmpty",
+            5,
+            5,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue",
@@ -159,11 +191,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateValue {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.key = Some(super::filter_state_value::Key::ObjectKey(x))),
+                0 => r::member(r, f, |x| {
+                    self.key = Some(super::filter_state_value::Key::ObjectKey(x))
+                }),
                 1 => r::slot(&mut self.factory_key, r, f),
-                2 => r::member(r, f, |x| self.value = Some(super::filter_state_value::Value::FormatString(x))),
+                2 => r::member(r, f, |x| {
+                    self.value = Some(super::filter_state_value::Value::FormatString(x))
+                }),
                 3 => r::slot(&mut self.read_only, r, f),
                 4 => r::slot(&mut self.shared_with_upstream, r, f),
                 5 => r::slot(&mut self.skip_if_empty, r, f),

@@ -5,11 +5,14 @@
 #[prost(skip_debug)]
 pub struct GradientControllerConfig {
     #[prost(message, optional, tag = "1")]
-    pub sample_aggregate_percentile: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+    pub sample_aggregate_percentile:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
     #[prost(message, optional, tag = "2")]
-    pub concurrency_limit_params: ::core::option::Option<gradient_controller_config::ConcurrencyLimitCalculationParams>,
+    pub concurrency_limit_params:
+        ::core::option::Option<gradient_controller_config::ConcurrencyLimitCalculationParams>,
     #[prost(message, optional, tag = "3")]
-    pub min_rtt_calc_params: ::core::option::Option<gradient_controller_config::MinimumRttCalculationParams>,
+    pub min_rtt_calc_params:
+        ::core::option::Option<gradient_controller_config::MinimumRttCalculationParams>,
 }
 /// Nested message and enum types in `GradientControllerConfig`.
 pub mod gradient_controller_config {
@@ -27,7 +30,8 @@ pub mod gradient_controller_config {
         const NAME: &'static str = "ConcurrencyLimitCalculationParams";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.adaptive_concurrency.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.ConcurrencyLimitCalculationParams".into()
+            "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.ConcurrencyLimitCalculationParams"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
             "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.ConcurrencyLimitCalculationParams"
@@ -44,17 +48,20 @@ pub mod gradient_controller_config {
         #[prost(message, optional, tag = "2")]
         pub request_count: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "3")]
-        pub jitter: ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
+        pub jitter:
+            ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
         #[prost(message, optional, tag = "4")]
         pub min_concurrency: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "5")]
-        pub buffer: ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
+        pub buffer:
+            ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
     }
     impl ::prost::Name for MinimumRttCalculationParams {
         const NAME: &'static str = "MinimumRTTCalculationParams";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.adaptive_concurrency.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams".into()
+            "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
             "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams"
@@ -69,18 +76,26 @@ impl ::prost::Name for GradientControllerConfig {
         "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig".into()
+        "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct AdaptiveConcurrency {
     #[prost(message, optional, tag = "2")]
-    pub enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
+    pub enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
+    >,
     #[prost(message, optional, tag = "3")]
-    pub concurrency_limit_exceeded_status: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
-    #[prost(oneof = "adaptive_concurrency::ConcurrencyControllerConfig", tags = "1")]
-    pub concurrency_controller_config: ::core::option::Option<adaptive_concurrency::ConcurrencyControllerConfig>,
+    pub concurrency_limit_exceeded_status:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    #[prost(
+        oneof = "adaptive_concurrency::ConcurrencyControllerConfig",
+        tags = "1"
+    )]
+    pub concurrency_controller_config:
+        ::core::option::Option<adaptive_concurrency::ConcurrencyControllerConfig>,
 }
 /// Nested message and enum types in `AdaptiveConcurrency`.
 pub mod adaptive_concurrency {
@@ -97,7 +112,8 @@ impl ::prost::Name for AdaptiveConcurrency {
         "envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency".into()
+        "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency"
+            .into()
     }
 }
 
@@ -153,8 +169,11 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::adaptive_concurrency::ConcurrencyControllerConfig::GradientControllerConfig(x)) =
-                &self.concurrency_controller_config
+            if let Some(
+                super::adaptive_concurrency::ConcurrencyControllerConfig::GradientControllerConfig(
+                    x,
+                ),
+            ) = &self.concurrency_controller_config
             {
                 d::put_member(x, v, &F0[0]);
             }
@@ -169,12 +188,15 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AdaptiveConcurrency {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.concurrency_controller_config = Some(
-                        super::adaptive_concurrency::ConcurrencyControllerConfig::GradientControllerConfig(x),
-                    )
+                    self.concurrency_controller_config = Some(super::adaptive_concurrency::ConcurrencyControllerConfig::GradientControllerConfig(x))
                 }),
                 1 => r::slot(&mut self.enabled, r, f),
                 2 => r::slot(&mut self.concurrency_limit_exceeded_status, r, f),
@@ -239,7 +261,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GradientControllerConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.sample_aggregate_percentile, r, f),
                 1 => r::slot(&mut self.concurrency_limit_params, r, f),
@@ -306,7 +333,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::gradient_controller_config::ConcurrencyLimitCalculationParams {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_concurrency_limit, r, f),
                 1 => r::slot(&mut self.concurrency_update_interval, r, f),
@@ -335,8 +367,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"request_count\": ", "requestCount", 2, 2, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"request_count\": ",
+            "requestCount",
+            2,
+            2,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"jitter\": ",
             "jitter",
@@ -394,7 +433,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::gradient_controller_config::MinimumRttCalculationParams {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.interval, r, f),
                 1 => r::slot(&mut self.fixed_value, r, f),

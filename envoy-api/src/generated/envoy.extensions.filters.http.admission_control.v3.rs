@@ -5,17 +5,23 @@
 #[prost(skip_debug)]
 pub struct AdmissionControl {
     #[prost(message, optional, tag = "1")]
-    pub enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
+    pub enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
+    >,
     #[prost(message, optional, tag = "3")]
     pub sampling_window: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "4")]
-    pub aggression: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeDouble>,
+    pub aggression:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeDouble>,
     #[prost(message, optional, tag = "5")]
-    pub sr_threshold: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimePercent>,
+    pub sr_threshold:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimePercent>,
     #[prost(message, optional, tag = "6")]
-    pub rps_threshold: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeUInt32>,
+    pub rps_threshold:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeUInt32>,
     #[prost(message, optional, tag = "7")]
-    pub max_rejection_probability: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimePercent>,
+    pub max_rejection_probability:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimePercent>,
     #[prost(oneof = "admission_control::EvaluationCriteria", tags = "2")]
     pub evaluation_criteria: ::core::option::Option<admission_control::EvaluationCriteria>,
 }
@@ -35,13 +41,16 @@ pub mod admission_control {
         #[prost(skip_debug)]
         pub struct HttpCriteria {
             #[prost(message, repeated, tag = "1")]
-            pub http_success_status: ::prost::alloc::vec::Vec<super::super::super::super::super::super::super::r#type::v3::Int32Range>,
+            pub http_success_status: ::prost::alloc::vec::Vec<
+                super::super::super::super::super::super::super::r#type::v3::Int32Range,
+            >,
         }
         impl ::prost::Name for HttpCriteria {
             const NAME: &'static str = "HttpCriteria";
             const PACKAGE: &'static str = "envoy.extensions.filters.http.admission_control.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.HttpCriteria".into()
+                "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.HttpCriteria"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
                 "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.HttpCriteria"
@@ -58,7 +67,8 @@ pub mod admission_control {
             const NAME: &'static str = "GrpcCriteria";
             const PACKAGE: &'static str = "envoy.extensions.filters.http.admission_control.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria".into()
+                "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
                 "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria"
@@ -70,10 +80,12 @@ pub mod admission_control {
         const NAME: &'static str = "SuccessCriteria";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.admission_control.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria".into()
+            "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria".into()
+            "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -89,7 +101,8 @@ impl ::prost::Name for AdmissionControl {
         "envoy.extensions.filters.http.admission_control.v3.AdmissionControl".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl".into()
+        "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl"
+            .into()
     }
 }
 
@@ -177,7 +190,9 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.enabled, v, &F0[0]);
-            if let Some(super::admission_control::EvaluationCriteria::SuccessCriteria(x)) = &self.evaluation_criteria {
+            if let Some(super::admission_control::EvaluationCriteria::SuccessCriteria(x)) =
+                &self.evaluation_criteria
+            {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.sampling_window, v, &F0[2]);
@@ -194,11 +209,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AdmissionControl {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enabled, r, f),
                 1 => r::member(r, f, |x| {
-                    self.evaluation_criteria = Some(super::admission_control::EvaluationCriteria::SuccessCriteria(x))
+                    self.evaluation_criteria =
+                        Some(super::admission_control::EvaluationCriteria::SuccessCriteria(x))
                 }),
                 2 => r::slot(&mut self.sampling_window, r, f),
                 3 => r::slot(&mut self.aggression, r, f),
@@ -255,7 +276,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::admission_control::SuccessCriteria {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_criteria, r, f),
                 1 => r::slot(&mut self.grpc_criteria, r, f),
@@ -299,7 +325,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::admission_control::success_criteria::GrpcCriteria {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_success_status, r, f),
                 _ => Ok(()),
@@ -342,7 +373,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::admission_control::success_criteria::HttpCriteria {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_success_status, r, f),
                 _ => Ok(()),

@@ -5,8 +5,9 @@
 #[prost(skip_debug)]
 pub struct FilterConfig {
     #[prost(message, optional, tag = "1")]
-    pub alternate_protocols_cache_options:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::AlternateProtocolsCacheOptions>,
+    pub alternate_protocols_cache_options: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::AlternateProtocolsCacheOptions,
+    >,
 }
 impl ::prost::Name for FilterConfig {
     const NAME: &'static str = "FilterConfig";
@@ -15,7 +16,8 @@ impl ::prost::Name for FilterConfig {
         "envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig".into()
+        "type.googleapis.com/envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig"
+            .into()
     }
 }
 
@@ -62,7 +64,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.alternate_protocols_cache_options, r, f),
                 _ => Ok(()),

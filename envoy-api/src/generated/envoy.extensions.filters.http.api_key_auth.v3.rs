@@ -40,7 +40,8 @@ impl ::prost::Name for ApiKeyAuthPerRoute {
         "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute".into()
+        "type.googleapis.com/envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -160,7 +161,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApiKeyAuth {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credentials, r, f),
                 1 => r::slot(&mut self.key_sources, r, f),
@@ -234,7 +240,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApiKeyAuthPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credentials, r, f),
                 1 => r::slot(&mut self.key_sources, r, f),
@@ -246,8 +257,24 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"client\": ", "client", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"client\": ",
+            "client",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.api_key_auth.v3.Credential",
@@ -276,7 +303,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Credential {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.client, r, f),
@@ -286,8 +318,18 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MaxChars(1024), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"header\": ",
+            "header",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
+            d::Rule::MaxChars(1024),
+            d::Rule::HeaderName { strict: false },
+        ]),
         d::FieldInfo::new(
             "\"hide_credentials\": ",
             "hideCredentials",
@@ -324,7 +366,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Forwarding {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.hide_credentials, r, f),
@@ -334,13 +381,37 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new(
+            "\"header\": ",
+            "header",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::MaxChars(1024),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new("\"query\": ", "query", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxChars(1024)]),
-        d::FieldInfo::new("\"cookie\": ", "cookie", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new(
+            "\"query\": ",
+            "query",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MaxChars(1024)]),
+        d::FieldInfo::new(
+            "\"cookie\": ",
+            "cookie",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::MaxChars(1024),
             d::Rule::HeaderName { strict: false },
@@ -374,7 +445,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeySource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.query, r, f),

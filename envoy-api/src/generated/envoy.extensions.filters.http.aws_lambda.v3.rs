@@ -17,9 +17,13 @@ pub struct Config {
     #[prost(message, optional, tag = "6")]
     pub credentials: ::core::option::Option<Credentials>,
     #[prost(message, repeated, tag = "7")]
-    pub match_excluded_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub match_excluded_headers: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
+    >,
     #[prost(message, repeated, tag = "8")]
-    pub match_included_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub match_included_headers: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
+    >,
 }
 /// Nested message and enum types in `Config`.
 pub mod config {
@@ -104,14 +108,25 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.aws_lambda.v3.Config.InvocationMode",
-        values: &[d::EnumValue::new(0, "SYNCHRONOUS"), d::EnumValue::new(1, "ASYNCHRONOUS")],
+        values: &[
+            d::EnumValue::new(0, "SYNCHRONOUS"),
+            d::EnumValue::new(1, "ASYNCHRONOUS"),
+        ],
     };
     impl d::DescribeEnum for super::config::InvocationMode {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"arn\": ", "arn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"arn\": ",
+            "arn",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"payload_passthrough\": ",
             "payloadPassthrough",
@@ -129,7 +144,14 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"host_rewrite\": ", "hostRewrite", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"host_rewrite\": ",
+            "hostRewrite",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"credentials_profile\": ",
             "credentialsProfile",
@@ -196,7 +218,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.arn, r, f),
                 1 => r::slot(&mut self.payload_passthrough, r, f),
@@ -267,7 +294,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Credentials {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_key_id, r, f),
                 1 => r::slot(&mut self.secret_access_key, r, f),
@@ -311,7 +343,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerRouteConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.invoke_config, r, f),
                 _ => Ok(()),

@@ -13,7 +13,9 @@ pub struct BandwidthLimit {
     #[prost(message, optional, tag = "4")]
     pub fill_interval: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "5")]
-    pub runtime_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
+    pub runtime_enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
+    >,
     #[prost(bool, tag = "6")]
     pub enable_response_trailers: bool,
     #[prost(string, tag = "7")]
@@ -84,8 +86,15 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"enable_mode\": ",
             "enableMode",
@@ -95,8 +104,15 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"limit_kbps\": ", "limitKbps", 3, 2, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new(
+            "\"limit_kbps\": ",
+            "limitKbps",
+            3,
+            2,
+            d::Kind::U64,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"fill_interval\": ",
             "fillInterval",
@@ -167,7 +183,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BandwidthLimit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.enable_mode, r, f),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct BasicAuth {
     #[prost(message, optional, tag = "1")]
-    pub users: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub users:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "2")]
     pub forward_username_header: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -29,7 +30,8 @@ impl ::prost::Name for BasicAuth {
 #[prost(skip_debug)]
 pub struct BasicAuthPerRoute {
     #[prost(message, optional, tag = "1")]
-    pub users: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub users:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
 }
 impl ::prost::Name for BasicAuthPerRoute {
     const NAME: &'static str = "BasicAuthPerRoute";
@@ -75,7 +77,14 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"allow_missing\": ", "allowMissing", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"allow_missing\": ",
+            "allowMissing",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"emit_dynamic_metadata\": ",
             "emitDynamicMetadata",
@@ -115,7 +124,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BasicAuth {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.users, r, f),
                 1 => r::slot(&mut self.forward_username_header, r, f),
@@ -163,7 +177,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BasicAuthPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.users, r, f),
                 _ => Ok(()),

@@ -84,7 +84,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Buffer {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_request_bytes, r, f),
                 _ => Ok(()),
@@ -93,12 +98,26 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"buffer\": ", "buffer", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"buffer\": ",
+            "buffer",
+            2,
+            1,
+            d::Kind::Message(&M0),
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.buffer.v3.BufferPerRoute",
@@ -134,10 +153,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BufferPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.r#override = Some(super::buffer_per_route::Override::Disabled(x))),
-                1 => r::member(r, f, |x| self.r#override = Some(super::buffer_per_route::Override::Buffer(x))),
+                0 => r::member(r, f, |x| {
+                    self.r#override = Some(super::buffer_per_route::Override::Disabled(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.r#override = Some(super::buffer_per_route::Override::Buffer(x))
+                }),
                 _ => Ok(()),
             }
         }

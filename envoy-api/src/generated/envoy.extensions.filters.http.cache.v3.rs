@@ -9,7 +9,9 @@ pub struct CacheConfig {
     #[prost(message, optional, tag = "5")]
     pub disabled: ::core::option::Option<bool>,
     #[prost(message, repeated, tag = "2")]
-    pub allowed_vary_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub allowed_vary_headers: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
+    >,
     #[prost(message, optional, tag = "3")]
     pub key_creator_params: ::core::option::Option<cache_config::KeyCreatorParams>,
     #[prost(uint32, tag = "4")]
@@ -27,11 +29,13 @@ pub mod cache_config {
         #[prost(bool, tag = "2")]
         pub exclude_host: bool,
         #[prost(message, repeated, tag = "3")]
-        pub query_parameters_included:
-            ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::route::v3::QueryParameterMatcher>,
+        pub query_parameters_included: ::prost::alloc::vec::Vec<
+            super::super::super::super::super::super::config::route::v3::QueryParameterMatcher,
+        >,
         #[prost(message, repeated, tag = "4")]
-        pub query_parameters_excluded:
-            ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::route::v3::QueryParameterMatcher>,
+        pub query_parameters_excluded: ::prost::alloc::vec::Vec<
+            super::super::super::super::super::super::config::route::v3::QueryParameterMatcher,
+        >,
     }
     impl ::prost::Name for KeyCreatorParams {
         const NAME: &'static str = "KeyCreatorParams";
@@ -40,7 +44,8 @@ pub mod cache_config {
             "envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams".into()
+            "type.googleapis.com/envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams"
+                .into()
         }
     }
 }
@@ -69,7 +74,14 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"disabled\": ", "disabled", 5, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            5,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"allowed_vary_headers\": ",
             "allowedVaryHeaders",
@@ -86,7 +98,14 @@ pub(crate) mod described {
             d::Kind::Message(&M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"max_body_bytes\": ", "maxBodyBytes", 4, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"max_body_bytes\": ",
+            "maxBodyBytes",
+            4,
+            4,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"ignore_request_cache_control_header\": ",
             "ignoreRequestCacheControlHeader",
@@ -127,7 +146,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CacheConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_config, r, f),
                 1 => r::slot(&mut self.disabled, r, f),
@@ -149,7 +173,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"exclude_host\": ", "excludeHost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"exclude_host\": ",
+            "excludeHost",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"query_parameters_included\": ",
             "queryParametersIncluded",
@@ -196,7 +227,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cache_config::KeyCreatorParams {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.exclude_scheme, r, f),
                 1 => r::slot(&mut self.exclude_host, r, f),

@@ -5,9 +5,14 @@
 #[prost(skip_debug)]
 pub struct Composite {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub named_filter_chains: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, FilterChainConfiguration>,
+    pub named_filter_chains: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        FilterChainConfiguration,
+    >,
     #[prost(message, optional, tag = "2")]
-    pub matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub matcher: ::core::option::Option<
+        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
 }
 impl ::prost::Name for Composite {
     const NAME: &'static str = "Composite";
@@ -23,7 +28,9 @@ impl ::prost::Name for Composite {
 #[prost(skip_debug)]
 pub struct CompositePerRoute {
     #[prost(message, optional, tag = "1")]
-    pub matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub matcher: ::core::option::Option<
+        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
 }
 impl ::prost::Name for CompositePerRoute {
     const NAME: &'static str = "CompositePerRoute";
@@ -39,7 +46,9 @@ impl ::prost::Name for CompositePerRoute {
 #[prost(skip_debug)]
 pub struct FilterChainConfiguration {
     #[prost(message, repeated, tag = "1")]
-    pub typed_config: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub typed_config: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
 }
 impl ::prost::Name for FilterChainConfiguration {
     const NAME: &'static str = "FilterChainConfiguration";
@@ -48,7 +57,8 @@ impl ::prost::Name for FilterChainConfiguration {
         "envoy.extensions.filters.http.composite.v3.FilterChainConfiguration".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.composite.v3.FilterChainConfiguration".into()
+        "type.googleapis.com/envoy.extensions.filters.http.composite.v3.FilterChainConfiguration"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -57,7 +67,9 @@ pub struct DynamicConfig {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub config_discovery: ::core::option::Option<super::super::super::super::super::config::core::v3::ExtensionConfigSource>,
+    pub config_discovery: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::ExtensionConfigSource,
+    >,
 }
 impl ::prost::Name for DynamicConfig {
     const NAME: &'static str = "DynamicConfig";
@@ -73,7 +85,9 @@ impl ::prost::Name for DynamicConfig {
 #[prost(skip_debug)]
 pub struct ExecuteFilterAction {
     #[prost(message, optional, tag = "1")]
-    pub typed_config: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub typed_config: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
     #[prost(message, optional, tag = "2")]
     pub dynamic_config: ::core::option::Option<DynamicConfig>,
     #[prost(message, optional, tag = "4")]
@@ -81,7 +95,9 @@ pub struct ExecuteFilterAction {
     #[prost(string, tag = "5")]
     pub filter_chain_name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "3")]
-    pub sample_percent: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
+    pub sample_percent: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
+    >,
 }
 impl ::prost::Name for ExecuteFilterAction {
     const NAME: &'static str = "ExecuteFilterAction";
@@ -144,7 +160,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Composite {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.named_filter_chains, r, f),
                 1 => r::slot(&mut self.matcher, r, f),
@@ -188,7 +209,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CompositePerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matcher, r, f),
                 _ => Ok(()),
@@ -197,7 +223,15 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"config_discovery\": ",
             "configDiscovery",
@@ -234,7 +268,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.config_discovery, r, f),
@@ -315,7 +354,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExecuteFilterAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_config, r, f),
                 1 => r::slot(&mut self.dynamic_config, r, f),
@@ -361,7 +405,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterChainConfiguration {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_config, r, f),
                 _ => Ok(()),

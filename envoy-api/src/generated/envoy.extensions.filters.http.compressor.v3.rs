@@ -13,9 +13,13 @@ pub struct Compressor {
     #[prost(bool, tag = "4")]
     pub remove_accept_encoding_header: bool,
     #[prost(message, optional, tag = "5")]
-    pub runtime_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
+    pub runtime_enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
+    >,
     #[prost(message, optional, tag = "6")]
-    pub compressor_library: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub compressor_library: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
     #[prost(message, optional, tag = "7")]
     pub request_direction_config: ::core::option::Option<compressor::RequestDirectionConfig>,
     #[prost(message, optional, tag = "8")]
@@ -29,13 +33,17 @@ pub mod compressor {
     #[prost(skip_debug)]
     pub struct CommonDirectionConfig {
         #[prost(message, optional, tag = "1")]
-        pub enabled: ::core::option::Option<super::super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
+        pub enabled: ::core::option::Option<
+            super::super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
+        >,
         #[prost(message, optional, tag = "2")]
         pub min_content_length: ::core::option::Option<u32>,
         #[prost(string, repeated, tag = "3")]
         pub content_type: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(message, repeated, tag = "4")]
-        pub content_type_matcher: ::prost::alloc::vec::Vec<super::super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
+        pub content_type_matcher: ::prost::alloc::vec::Vec<
+            super::super::super::super::super::super::r#type::matcher::v3::StringMatcher,
+        >,
     }
     impl ::prost::Name for CommonDirectionConfig {
         const NAME: &'static str = "CommonDirectionConfig";
@@ -44,7 +52,8 @@ pub mod compressor {
             "envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -60,7 +69,8 @@ pub mod compressor {
             "envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -86,7 +96,8 @@ pub mod compressor {
             "envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig"
+                .into()
         }
     }
 }
@@ -113,7 +124,8 @@ impl ::prost::Name for ResponseDirectionOverrides {
         "envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides".into()
+        "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -122,7 +134,9 @@ pub struct CompressorOverrides {
     #[prost(message, optional, tag = "1")]
     pub response_direction_config: ::core::option::Option<ResponseDirectionOverrides>,
     #[prost(message, optional, tag = "2")]
-    pub compressor_library: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub compressor_library: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
 }
 impl ::prost::Name for CompressorOverrides {
     const NAME: &'static str = "CompressorOverrides";
@@ -167,18 +181,30 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"content_length\": ", "contentLength", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).deprecated(
-            &d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            },
-        ),
-        d::FieldInfo::new("\"content_type\": ", "contentType", 2, 1, d::Kind::String, d::Cardinality::Repeated).deprecated(
-            &d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            },
-        ),
+        d::FieldInfo::new(
+            "\"content_length\": ",
+            "contentLength",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
+        d::FieldInfo::new(
+            "\"content_type\": ",
+            "contentType",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        )
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
         d::FieldInfo::new(
             "\"disable_on_etag_header\": ",
             "disableOnEtagHeader",
@@ -240,7 +266,14 @@ pub(crate) mod described {
             d::Kind::Message(&M3),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"choose_first\": ", "chooseFirst", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"choose_first\": ",
+            "chooseFirst",
+            9,
+            8,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.compressor.v3.Compressor",
@@ -276,7 +309,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Compressor {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.content_length, r, f),
                 1 => r::slot(&mut self.content_type, r, f),
@@ -309,12 +347,18 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new("\"content_type\": ", "contentType", 3, 2, d::Kind::String, d::Cardinality::Repeated).deprecated(
-            &d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            },
-        ),
+        d::FieldInfo::new(
+            "\"content_type\": ",
+            "contentType",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        )
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
         d::FieldInfo::new(
             "\"content_type_matcher\": ",
             "contentTypeMatcher",
@@ -353,7 +397,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::compressor::CommonDirectionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enabled, r, f),
                 1 => r::slot(&mut self.min_content_length, r, f),
@@ -398,7 +447,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::compressor::RequestDirectionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 _ => Ok(()),
@@ -449,7 +503,10 @@ pub(crate) mod described {
         )
         .rules(&[
             d::Rule::Unique,
-            d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
+            d::Rule::Each(&[
+                d::Rule::Lt(d::Bound::Int(600)),
+                d::Rule::Gte(d::Bound::Int(200)),
+            ]),
         ]),
         d::FieldInfo::new(
             "\"status_header_enabled\": ",
@@ -491,7 +548,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::compressor::ResponseDirectionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.disable_on_etag_header, r, f),
@@ -549,7 +611,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CompressorOverrides {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.response_direction_config, r, f),
                 1 => r::slot(&mut self.compressor_library, r, f),
@@ -559,9 +626,16 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"overrides\": ",
             "overrides",
@@ -606,9 +680,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CompressorPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.r#override = Some(super::compressor_per_route::Override::Disabled(x))),
+                0 => r::member(r, f, |x| {
+                    self.r#override = Some(super::compressor_per_route::Override::Disabled(x))
+                }),
                 1 => r::member(r, f, |x| {
                     self.r#override = Some(super::compressor_per_route::Override::Overrides(x))
                 }),
@@ -651,7 +732,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResponseDirectionOverrides {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.remove_accept_encoding_header, r, f),
                 _ => Ok(()),

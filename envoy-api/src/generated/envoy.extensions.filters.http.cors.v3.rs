@@ -18,7 +18,9 @@ impl ::prost::Name for Cors {
 #[prost(skip_debug)]
 pub struct CorsPolicy {
     #[prost(message, repeated, tag = "1")]
-    pub allow_origin_string_match: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub allow_origin_string_match: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
+    >,
     #[prost(string, tag = "2")]
     pub allow_methods: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -30,9 +32,13 @@ pub struct CorsPolicy {
     #[prost(message, optional, tag = "6")]
     pub allow_credentials: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "7")]
-    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
+    pub filter_enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
+    >,
     #[prost(message, optional, tag = "8")]
-    pub shadow_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
+    pub shadow_enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
+    >,
     #[prost(message, optional, tag = "9")]
     pub allow_private_network_access: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "10")]
@@ -79,7 +85,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Cors {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -120,7 +131,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"max_age\": ", "maxAge", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"max_age\": ",
+            "maxAge",
+            5,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"allow_credentials\": ",
             "allowCredentials",
@@ -197,7 +215,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CorsPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_origin_string_match, r, f),
                 1 => r::slot(&mut self.allow_methods, r, f),

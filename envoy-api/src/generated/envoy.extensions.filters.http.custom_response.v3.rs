@@ -5,7 +5,9 @@
 #[prost(skip_debug)]
 pub struct CustomResponse {
     #[prost(message, optional, tag = "1")]
-    pub custom_response_matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub custom_response_matcher: ::core::option::Option<
+        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
 }
 impl ::prost::Name for CustomResponse {
     const NAME: &'static str = "CustomResponse";
@@ -57,7 +59,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CustomResponse {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.custom_response_matcher, r, f),
                 _ => Ok(()),

@@ -5,7 +5,9 @@
 #[prost(skip_debug)]
 pub struct Decompressor {
     #[prost(message, optional, tag = "1")]
-    pub decompressor_library: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub decompressor_library: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
     #[prost(message, optional, tag = "2")]
     pub request_direction_config: ::core::option::Option<decompressor::RequestDirectionConfig>,
     #[prost(message, optional, tag = "3")]
@@ -17,7 +19,9 @@ pub mod decompressor {
     #[prost(skip_debug)]
     pub struct CommonDirectionConfig {
         #[prost(message, optional, tag = "1")]
-        pub enabled: ::core::option::Option<super::super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
+        pub enabled: ::core::option::Option<
+            super::super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
+        >,
         #[prost(bool, tag = "2")]
         pub ignore_no_transform_header: bool,
     }
@@ -25,10 +29,12 @@ pub mod decompressor {
         const NAME: &'static str = "CommonDirectionConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.decompressor.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig".into()
+            "envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -43,10 +49,12 @@ pub mod decompressor {
         const NAME: &'static str = "RequestDirectionConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.decompressor.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig".into()
+            "envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -59,10 +67,12 @@ pub mod decompressor {
         const NAME: &'static str = "ResponseDirectionConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.decompressor.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig".into()
+            "envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig"
+                .into()
         }
     }
 }
@@ -137,7 +147,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Decompressor {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.decompressor_library, r, f),
                 1 => r::slot(&mut self.request_direction_config, r, f),
@@ -192,7 +207,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::decompressor::CommonDirectionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enabled, r, f),
                 1 => r::slot(&mut self.ignore_no_transform_header, r, f),
@@ -246,7 +266,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::decompressor::RequestDirectionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.advertise_accept_encoding, r, f),
@@ -289,7 +314,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::decompressor::ResponseDirectionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 _ => Ok(()),

@@ -16,7 +16,9 @@ pub mod filter_config {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum ImplementationSpecifier {
         #[prost(message, tag = "1")]
-        DnsCacheConfig(super::super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig),
+        DnsCacheConfig(
+            super::super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig,
+        ),
         #[prost(message, tag = "3")]
         SubClusterConfig(super::SubClusterConfig),
     }
@@ -28,7 +30,8 @@ impl ::prost::Name for FilterConfig {
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig".into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -54,7 +57,8 @@ impl ::prost::Name for PerRouteConfig {
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig".into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -70,7 +74,8 @@ impl ::prost::Name for SubClusterConfig {
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig".into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig"
+            .into()
     }
 }
 
@@ -85,7 +90,9 @@ pub(crate) mod described {
             "dnsCacheConfig",
             1,
             0,
-            d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
+            d::Kind::Message(
+                &crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1,
+            ),
             d::Cardinality::Optional,
         )
         .oneof(0),
@@ -134,10 +141,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::filter_config::ImplementationSpecifier::DnsCacheConfig(x)) = &self.implementation_specifier {
+            if let Some(super::filter_config::ImplementationSpecifier::DnsCacheConfig(x)) =
+                &self.implementation_specifier
+            {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::filter_config::ImplementationSpecifier::SubClusterConfig(x)) = &self.implementation_specifier {
+            if let Some(super::filter_config::ImplementationSpecifier::SubClusterConfig(x)) =
+                &self.implementation_specifier
+            {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.save_upstream_address, v, &F0[2]);
@@ -151,13 +162,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.implementation_specifier = Some(super::filter_config::ImplementationSpecifier::DnsCacheConfig(x))
+                    self.implementation_specifier =
+                        Some(super::filter_config::ImplementationSpecifier::DnsCacheConfig(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.implementation_specifier = Some(super::filter_config::ImplementationSpecifier::SubClusterConfig(x))
+                    self.implementation_specifier =
+                        Some(super::filter_config::ImplementationSpecifier::SubClusterConfig(x))
                 }),
                 2 => r::slot(&mut self.save_upstream_address, r, f),
                 3 => r::slot(&mut self.allow_dynamic_host_from_filter_state, r, f),
@@ -205,10 +223,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::per_route_config::HostRewriteSpecifier::HostRewriteLiteral(x)) = &self.host_rewrite_specifier {
+            if let Some(super::per_route_config::HostRewriteSpecifier::HostRewriteLiteral(x)) =
+                &self.host_rewrite_specifier
+            {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::per_route_config::HostRewriteSpecifier::HostRewriteHeader(x)) = &self.host_rewrite_specifier {
+            if let Some(super::per_route_config::HostRewriteSpecifier::HostRewriteHeader(x)) =
+                &self.host_rewrite_specifier
+            {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -220,13 +242,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerRouteConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier = Some(super::per_route_config::HostRewriteSpecifier::HostRewriteLiteral(x))
+                    self.host_rewrite_specifier =
+                        Some(super::per_route_config::HostRewriteSpecifier::HostRewriteLiteral(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier = Some(super::per_route_config::HostRewriteSpecifier::HostRewriteHeader(x))
+                    self.host_rewrite_specifier =
+                        Some(super::per_route_config::HostRewriteSpecifier::HostRewriteHeader(x))
                 }),
                 _ => Ok(()),
             }
@@ -268,7 +297,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubClusterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_init_timeout, r, f),
                 _ => Ok(()),

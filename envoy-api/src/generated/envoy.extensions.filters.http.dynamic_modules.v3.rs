@@ -5,7 +5,9 @@
 #[prost(skip_debug)]
 pub struct DynamicModuleFilter {
     #[prost(message, optional, tag = "1")]
-    pub dynamic_module_config: ::core::option::Option<super::super::super::super::dynamic_modules::v3::DynamicModuleConfig>,
+    pub dynamic_module_config: ::core::option::Option<
+        super::super::super::super::dynamic_modules::v3::DynamicModuleConfig,
+    >,
     #[prost(string, tag = "2")]
     pub filter_name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "3")]
@@ -20,14 +22,17 @@ impl ::prost::Name for DynamicModuleFilter {
         "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter".into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct DynamicModuleFilterPerRoute {
     #[prost(message, optional, tag = "1")]
-    pub dynamic_module_config: ::core::option::Option<super::super::super::super::dynamic_modules::v3::DynamicModuleConfig>,
+    pub dynamic_module_config: ::core::option::Option<
+        super::super::super::super::dynamic_modules::v3::DynamicModuleConfig,
+    >,
     #[prost(string, tag = "2")]
     pub per_route_config_name: ::prost::alloc::string::String,
     #[prost(string, tag = "4")]
@@ -42,7 +47,8 @@ impl ::prost::Name for DynamicModuleFilterPerRoute {
         "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute".into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute"
+            .into()
     }
 }
 
@@ -60,7 +66,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::dynamic_modules::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"filter_name\": ", "filterName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"filter_name\": ",
+            "filterName",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"filter_config\": ",
             "filterConfig",
@@ -107,7 +120,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicModuleFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dynamic_module_config, r, f),
                 1 => r::slot(&mut self.filter_name, r, f),
@@ -139,7 +157,14 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: false,
         }),
-        d::FieldInfo::new("\"filter_name\": ", "filterName", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"filter_name\": ",
+            "filterName",
+            4,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"filter_config\": ",
             "filterConfig",
@@ -178,7 +203,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicModuleFilterPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dynamic_module_config, r, f),
                 1 => r::slot(&mut self.per_route_config_name, r, f),

@@ -4,7 +4,10 @@
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ExtAuthz {
-    #[prost(enumeration = "super::super::super::super::super::config::core::v3::ApiVersion", tag = "12")]
+    #[prost(
+        enumeration = "super::super::super::super::super::config::core::v3::ApiVersion",
+        tag = "12"
+    )]
     pub transport_api_version: i32,
     #[prost(bool, tag = "2")]
     pub failure_mode_allow: bool,
@@ -15,7 +18,8 @@ pub struct ExtAuthz {
     #[prost(bool, tag = "6")]
     pub clear_route_cache: bool,
     #[prost(message, optional, tag = "7")]
-    pub status_on_error: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub status_on_error:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(bool, tag = "24")]
     pub validate_mutations: bool,
     #[prost(string, repeated, tag = "8")]
@@ -25,13 +29,20 @@ pub struct ExtAuthz {
     #[prost(string, repeated, tag = "21")]
     pub route_metadata_context_namespaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(string, repeated, tag = "22")]
-    pub route_typed_metadata_context_namespaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    pub route_typed_metadata_context_namespaces:
+        ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "9")]
-    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
+    pub filter_enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
+    >,
     #[prost(message, optional, tag = "14")]
-    pub filter_enabled_metadata: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::MetadataMatcher>,
+    pub filter_enabled_metadata: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::MetadataMatcher,
+    >,
     #[prost(message, optional, tag = "11")]
-    pub deny_at_disable: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
+    pub deny_at_disable: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
+    >,
     #[prost(bool, tag = "10")]
     pub include_peer_certificate: bool,
     #[prost(string, tag = "13")]
@@ -39,9 +50,13 @@ pub struct ExtAuthz {
     #[prost(string, tag = "15")]
     pub bootstrap_metadata_labels_key: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "17")]
-    pub allowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub allowed_headers: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
     #[prost(message, optional, tag = "25")]
-    pub disallowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub disallowed_headers: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
     #[prost(bool, tag = "18")]
     pub include_tls_session: bool,
     #[prost(message, optional, tag = "20")]
@@ -49,8 +64,9 @@ pub struct ExtAuthz {
     #[prost(bool, tag = "23")]
     pub encode_raw_headers: bool,
     #[prost(message, optional, tag = "26")]
-    pub decoder_header_mutation_rules:
-        ::core::option::Option<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutationRules>,
+    pub decoder_header_mutation_rules: ::core::option::Option<
+        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutationRules,
+    >,
     #[prost(message, optional, tag = "27")]
     pub enable_dynamic_metadata_ingestion: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "28")]
@@ -96,7 +112,8 @@ pub struct ShadowDecision {
     #[prost(uint32, tag = "2")]
     pub status_code: u32,
     #[prost(message, repeated, tag = "3")]
-    pub response_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
+    pub response_headers:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
 }
 /// Nested message and enum types in `ShadowDecision`.
 pub mod shadow_decision {
@@ -167,7 +184,8 @@ impl ::prost::Name for BufferSettings {
 #[prost(skip_debug)]
 pub struct HttpService {
     #[prost(message, optional, tag = "1")]
-    pub server_uri: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
+    pub server_uri:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
     #[prost(string, tag = "2")]
     pub path_prefix: ::prost::alloc::string::String,
     #[prost(string, tag = "10")]
@@ -177,7 +195,8 @@ pub struct HttpService {
     #[prost(message, optional, tag = "8")]
     pub authorization_response: ::core::option::Option<AuthorizationResponse>,
     #[prost(message, optional, tag = "9")]
-    pub retry_policy: ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
+    pub retry_policy:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
 }
 impl ::prost::Name for HttpService {
     const NAME: &'static str = "HttpService";
@@ -193,9 +212,12 @@ impl ::prost::Name for HttpService {
 #[prost(skip_debug)]
 pub struct AuthorizationRequest {
     #[prost(message, optional, tag = "1")]
-    pub allowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub allowed_headers: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
     #[prost(message, repeated, tag = "2")]
-    pub headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
+    pub headers_to_add:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
 }
 impl ::prost::Name for AuthorizationRequest {
     const NAME: &'static str = "AuthorizationRequest";
@@ -211,17 +233,25 @@ impl ::prost::Name for AuthorizationRequest {
 #[prost(skip_debug)]
 pub struct AuthorizationResponse {
     #[prost(message, optional, tag = "1")]
-    pub allowed_upstream_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub allowed_upstream_headers: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
     #[prost(message, optional, tag = "3")]
-    pub allowed_upstream_headers_to_append:
-        ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub allowed_upstream_headers_to_append: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
     #[prost(message, optional, tag = "2")]
-    pub allowed_client_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub allowed_client_headers: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
     #[prost(message, optional, tag = "4")]
-    pub allowed_client_headers_on_success:
-        ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub allowed_client_headers_on_success: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
     #[prost(message, optional, tag = "5")]
-    pub dynamic_metadata_from_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub dynamic_metadata_from_headers: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
 }
 impl ::prost::Name for AuthorizationResponse {
     const NAME: &'static str = "AuthorizationResponse";
@@ -230,7 +260,8 @@ impl ::prost::Name for AuthorizationResponse {
         "envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse".into()
+        "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -263,7 +294,10 @@ impl ::prost::Name for ExtAuthzPerRoute {
 #[prost(skip_debug)]
 pub struct CheckSettings {
     #[prost(btree_map = "string, string", tag = "1")]
-    pub context_extensions: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    pub context_extensions: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
     #[prost(bool, tag = "2")]
     pub disable_request_body_buffering: bool,
     #[prost(message, optional, tag = "3")]
@@ -361,7 +395,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AuthorizationRequest {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_headers, r, f),
                 1 => r::slot(&mut self.headers_to_add, r, f),
@@ -442,7 +481,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AuthorizationResponse {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_upstream_headers, r, f),
                 1 => r::slot(&mut self.allowed_upstream_headers_to_append, r, f),
@@ -472,7 +516,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"pack_as_bytes\": ", "packAsBytes", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"pack_as_bytes\": ",
+            "packAsBytes",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_authz.v3.BufferSettings",
@@ -502,7 +553,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BufferSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_request_bytes, r, f),
                 1 => r::slot(&mut self.allow_partial_message, r, f),
@@ -587,10 +643,14 @@ pub(crate) mod described {
             d::Field::put(&self.context_extensions, v, &F3[0]);
             d::Field::put(&self.disable_request_body_buffering, v, &F3[1]);
             d::Field::put(&self.with_request_body, v, &F3[2]);
-            if let Some(super::check_settings::ServiceOverride::GrpcService(x)) = &self.service_override {
+            if let Some(super::check_settings::ServiceOverride::GrpcService(x)) =
+                &self.service_override
+            {
                 d::put_member(x, v, &F3[3]);
             }
-            if let Some(super::check_settings::ServiceOverride::HttpService(x)) = &self.service_override {
+            if let Some(super::check_settings::ServiceOverride::HttpService(x)) =
+                &self.service_override
+            {
                 d::put_member(x, v, &F3[4]);
             }
             d::Field::put(&self.emit_client_span, v, &F3[5]);
@@ -603,16 +663,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CheckSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.context_extensions, r, f),
                 1 => r::slot(&mut self.disable_request_body_buffering, r, f),
                 2 => r::slot(&mut self.with_request_body, r, f),
                 3 => r::member(r, f, |x| {
-                    self.service_override = Some(super::check_settings::ServiceOverride::GrpcService(x))
+                    self.service_override =
+                        Some(super::check_settings::ServiceOverride::GrpcService(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.service_override = Some(super::check_settings::ServiceOverride::HttpService(x))
+                    self.service_override =
+                        Some(super::check_settings::ServiceOverride::HttpService(x))
                 }),
                 5 => r::slot(&mut self.emit_client_span, r, f),
                 _ => Ok(()),
@@ -760,7 +827,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 13, 17, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            13,
+            17,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"bootstrap_metadata_labels_key\": ",
             "bootstrapMetadataLabelsKey",
@@ -857,7 +931,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 32, 30, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"shadow_mode\": ",
+            "shadowMode",
+            32,
+            30,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"emit_client_span\": ",
             "emitClientSpan",
@@ -931,10 +1012,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtAuthz {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.services = Some(super::ext_authz::Services::GrpcService(x))),
-                1 => r::member(r, f, |x| self.services = Some(super::ext_authz::Services::HttpService(x))),
+                0 => r::member(r, f, |x| {
+                    self.services = Some(super::ext_authz::Services::GrpcService(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.services = Some(super::ext_authz::Services::HttpService(x))
+                }),
                 2 => r::slot(&mut self.transport_api_version, r, f),
                 3 => r::slot(&mut self.failure_mode_allow, r, f),
                 4 => r::slot(&mut self.failure_mode_allow_header_add, r, f),
@@ -971,7 +1061,15 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"check_settings\": ",
             "checkSettings",
@@ -1017,9 +1115,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtAuthzPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.r#override = Some(super::ext_authz_per_route::Override::Disabled(x))),
+                0 => r::member(r, f, |x| {
+                    self.r#override = Some(super::ext_authz_per_route::Override::Disabled(x))
+                }),
                 1 => r::member(r, f, |x| {
                     self.r#override = Some(super::ext_authz_per_route::Override::CheckSettings(x))
                 }),
@@ -1037,7 +1142,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M54),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"path_prefix\": ", "pathPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"path_prefix\": ",
+            "pathPrefix",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"path_override\": ",
             "pathOverride",
@@ -1102,7 +1214,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpService {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.server_uri, r, f),
                 1 => r::slot(&mut self.path_prefix, r, f),
@@ -1124,7 +1241,15 @@ pub(crate) mod described {
             d::Kind::Enum(&E0),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"status_code\": ", "statusCode", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new(
+            "\"status_code\": ",
+            "statusCode",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::Lte(d::Bound::Int(599)),
             d::Rule::Gte(d::Bound::Int(100)),
@@ -1166,7 +1291,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ShadowDecision {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.check_result, r, f),
                 1 => r::slot(&mut self.status_code, r, f),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct ExternalProcessor {
     #[prost(message, optional, tag = "1")]
-    pub grpc_service: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(message, optional, tag = "20")]
     pub http_service: ::core::option::Option<ExtProcHttpService>,
     #[prost(bool, tag = "2")]
@@ -21,7 +22,9 @@ pub struct ExternalProcessor {
     #[prost(string, tag = "8")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "9")]
-    pub mutation_rules: ::core::option::Option<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutationRules>,
+    pub mutation_rules: ::core::option::Option<
+        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutationRules,
+    >,
     #[prost(message, optional, tag = "10")]
     pub max_message_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "12")]
@@ -47,11 +50,16 @@ pub struct ExternalProcessor {
     #[prost(message, repeated, tag = "22")]
     pub allowed_override_modes: ::prost::alloc::vec::Vec<ProcessingMode>,
     #[prost(message, optional, tag = "25")]
-    pub processing_request_modifier: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub processing_request_modifier: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
     #[prost(message, optional, tag = "23")]
-    pub on_processing_response: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub on_processing_response: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
     #[prost(message, optional, tag = "24")]
-    pub status_on_error: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub status_on_error:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(bool, tag = "26")]
     pub allow_content_length_header: bool,
     #[prost(message, optional, tag = "27")]
@@ -103,7 +111,8 @@ impl ::prost::Name for ExternalProcessor {
 #[prost(skip_debug)]
 pub struct ExtProcHttpService {
     #[prost(message, optional, tag = "1")]
-    pub http_service: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpService>,
+    pub http_service:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpService>,
 }
 impl ::prost::Name for ExtProcHttpService {
     const NAME: &'static str = "ExtProcHttpService";
@@ -123,7 +132,8 @@ pub struct MetadataOptions {
     #[prost(message, optional, tag = "2")]
     pub receiving_namespaces: ::core::option::Option<metadata_options::MetadataNamespaces>,
     #[prost(message, optional, tag = "3")]
-    pub cluster_metadata_forwarding_namespaces: ::core::option::Option<metadata_options::MetadataNamespaces>,
+    pub cluster_metadata_forwarding_namespaces:
+        ::core::option::Option<metadata_options::MetadataNamespaces>,
 }
 /// Nested message and enum types in `MetadataOptions`.
 pub mod metadata_options {
@@ -142,7 +152,8 @@ pub mod metadata_options {
             "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces".into()
+            "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces"
+                .into()
         }
     }
 }
@@ -160,9 +171,13 @@ impl ::prost::Name for MetadataOptions {
 #[prost(skip_debug)]
 pub struct HeaderForwardingRules {
     #[prost(message, optional, tag = "1")]
-    pub allowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub allowed_headers: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
     #[prost(message, optional, tag = "2")]
-    pub disallowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
+    pub disallowed_headers: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
+    >,
 }
 impl ::prost::Name for HeaderForwardingRules {
     const NAME: &'static str = "HeaderForwardingRules";
@@ -212,15 +227,19 @@ pub struct ExtProcOverrides {
     #[prost(string, repeated, tag = "4")]
     pub response_attributes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "5")]
-    pub grpc_service: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(message, optional, tag = "6")]
     pub metadata_options: ::core::option::Option<MetadataOptions>,
     #[prost(message, repeated, tag = "7")]
-    pub grpc_initial_metadata: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
+    pub grpc_initial_metadata:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
     #[prost(message, optional, tag = "8")]
     pub failure_mode_allow: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "9")]
-    pub processing_request_modifier: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub processing_request_modifier: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
     #[prost(message, optional, tag = "10")]
     pub emit_client_span: ::core::option::Option<bool>,
 }
@@ -409,7 +428,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtProcHttpService {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_service, r, f),
                 _ => Ok(()),
@@ -426,7 +450,15 @@ pub(crate) mod described {
             d::Kind::Message(&M7),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"async_mode\": ", "asyncMode", 2, 1, d::Kind::Bool, d::Cardinality::Implicit).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"async_mode\": ",
+            "asyncMode",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -530,7 +562,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtProcOverrides {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.processing_mode, r, f),
                 1 => r::slot(&mut self.async_mode, r, f),
@@ -548,9 +585,16 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"overrides\": ",
             "overrides",
@@ -595,10 +639,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtProcPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.r#override = Some(super::ext_proc_per_route::Override::Disabled(x))),
-                1 => r::member(r, f, |x| self.r#override = Some(super::ext_proc_per_route::Override::Overrides(x))),
+                0 => r::member(r, f, |x| {
+                    self.r#override = Some(super::ext_proc_per_route::Override::Disabled(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.r#override = Some(super::ext_proc_per_route::Override::Overrides(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -661,8 +714,18 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(3600000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Duration(3600000000000)),
+            d::Rule::Gte(d::Bound::Duration(0)),
+        ]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            8,
+            7,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"mutation_rules\": ",
             "mutationRules",
@@ -679,7 +742,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(3600000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Duration(3600000000000)),
+            d::Rule::Gte(d::Bound::Duration(0)),
+        ]),
         d::FieldInfo::new(
             "\"forward_rules\": ",
             "forwardRules",
@@ -844,7 +910,11 @@ pub(crate) mod described {
             d::Field::put(&self.disable_clear_route_cache, v, &F3[16]);
             d::Field::put(&self.route_cache_action, v, &F3[17]);
             d::Field::put(&self.deferred_close_timeout, v, &F3[18]);
-            d::Field::put(&self.send_body_without_waiting_for_header_response, v, &F3[19]);
+            d::Field::put(
+                &self.send_body_without_waiting_for_header_response,
+                v,
+                &F3[19],
+            );
             d::Field::put(&self.allowed_override_modes, v, &F3[20]);
             d::Field::put(&self.processing_request_modifier, v, &F3[21]);
             d::Field::put(&self.on_processing_response, v, &F3[22]);
@@ -860,7 +930,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExternalProcessor {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.http_service, r, f),
@@ -881,7 +956,11 @@ pub(crate) mod described {
                 16 => r::slot(&mut self.disable_clear_route_cache, r, f),
                 17 => r::slot(&mut self.route_cache_action, r, f),
                 18 => r::slot(&mut self.deferred_close_timeout, r, f),
-                19 => r::slot(&mut self.send_body_without_waiting_for_header_response, r, f),
+                19 => r::slot(
+                    &mut self.send_body_without_waiting_for_header_response,
+                    r,
+                    f,
+                ),
                 20 => r::slot(&mut self.allowed_override_modes, r, f),
                 21 => r::slot(&mut self.processing_request_modifier, r, f),
                 22 => r::slot(&mut self.on_processing_response, r, f),
@@ -938,7 +1017,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderForwardingRules {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_headers, r, f),
                 1 => r::slot(&mut self.disallowed_headers, r, f),
@@ -1001,7 +1085,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetadataOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.forwarding_namespaces, r, f),
                 1 => r::slot(&mut self.receiving_namespaces, r, f),
@@ -1012,8 +1101,22 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"untyped\": ", "untyped", 1, 0, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"typed\": ", "typed", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"untyped\": ",
+            "untyped",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new(
+            "\"typed\": ",
+            "typed",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces",
@@ -1042,7 +1145,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_options::MetadataNamespaces {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.untyped, r, f),
                 1 => r::slot(&mut self.typed, r, f),
@@ -1138,7 +1246,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProcessingMode {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_header_mode, r, f),
                 1 => r::slot(&mut self.response_header_mode, r, f),

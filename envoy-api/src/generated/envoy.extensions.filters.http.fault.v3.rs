@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct FaultAbort {
     #[prost(message, optional, tag = "3")]
-    pub percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+    pub percentage:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
     #[prost(string, tag = "6")]
     pub response_body: ::prost::alloc::string::String,
     #[prost(oneof = "fault_abort::ErrorType", tags = "2, 5, 4")]
@@ -23,7 +24,8 @@ pub mod fault_abort {
             "envoy.extensions.filters.http.fault.v3.FaultAbort.HeaderAbort".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.fault.v3.FaultAbort.HeaderAbort".into()
+            "type.googleapis.com/envoy.extensions.filters.http.fault.v3.FaultAbort.HeaderAbort"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -56,13 +58,16 @@ pub struct HttpFault {
     #[prost(string, tag = "3")]
     pub upstream_cluster: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "4")]
-    pub headers: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::HeaderMatcher>,
+    pub headers: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::route::v3::HeaderMatcher,
+    >,
     #[prost(string, repeated, tag = "5")]
     pub downstream_nodes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "6")]
     pub max_active_faults: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "7")]
-    pub response_rate_limit: ::core::option::Option<super::super::super::common::fault::v3::FaultRateLimit>,
+    pub response_rate_limit:
+        ::core::option::Option<super::super::super::common::fault::v3::FaultRateLimit>,
     #[prost(string, tag = "8")]
     pub delay_percent_runtime: ::prost::alloc::string::String,
     #[prost(string, tag = "9")]
@@ -99,10 +104,28 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"http_status\": ", "httpStatus", 2, 0, d::Kind::U32, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
-        d::FieldInfo::new("\"grpc_status\": ", "grpcStatus", 5, 1, d::Kind::U32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"http_status\": ",
+            "httpStatus",
+            2,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[
+            d::Rule::Lt(d::Bound::Int(600)),
+            d::Rule::Gte(d::Bound::Int(200)),
+        ]),
+        d::FieldInfo::new(
+            "\"grpc_status\": ",
+            "grpcStatus",
+            5,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"header_abort\": ",
             "headerAbort",
@@ -168,11 +191,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FaultAbort {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.error_type = Some(super::fault_abort::ErrorType::HttpStatus(x))),
-                1 => r::member(r, f, |x| self.error_type = Some(super::fault_abort::ErrorType::GrpcStatus(x))),
-                2 => r::member(r, f, |x| self.error_type = Some(super::fault_abort::ErrorType::HeaderAbort(x))),
+                0 => r::member(r, f, |x| {
+                    self.error_type = Some(super::fault_abort::ErrorType::HttpStatus(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.error_type = Some(super::fault_abort::ErrorType::GrpcStatus(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.error_type = Some(super::fault_abort::ErrorType::HeaderAbort(x))
+                }),
                 3 => r::slot(&mut self.percentage, r, f),
                 4 => r::slot(&mut self.response_body, r, f),
                 _ => Ok(()),
@@ -205,7 +239,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fault_abort::HeaderAbort {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -222,7 +261,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::filters::common::fault::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"abort\": ", "abort", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"abort\": ",
+            "abort",
+            2,
+            1,
+            d::Kind::Message(&M0),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"upstream_cluster\": ",
             "upstreamCluster",
@@ -377,7 +423,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpFault {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.delay, r, f),
                 1 => r::slot(&mut self.abort, r, f),

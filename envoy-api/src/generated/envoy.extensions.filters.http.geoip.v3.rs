@@ -9,7 +9,9 @@ pub struct Geoip {
     #[prost(message, optional, tag = "4")]
     pub custom_header_config: ::core::option::Option<geoip::CustomHeaderConfig>,
     #[prost(message, optional, tag = "3")]
-    pub provider: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub provider: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
 }
 /// Nested message and enum types in `Geoip`.
 pub mod geoip {
@@ -42,7 +44,8 @@ pub mod geoip {
             "envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig"
+                .into()
         }
     }
 }
@@ -117,7 +120,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Geoip {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.xff_config, r, f),
                 1 => r::slot(&mut self.custom_header_config, r, f),
@@ -127,10 +135,15 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"header_name\": ",
+        "headerName",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig",
         fields: &F1,
@@ -157,7 +170,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::geoip::CustomHeaderConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -199,7 +217,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::geoip::XffConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.xff_num_trusted_hops, r, f),
                 _ => Ok(()),

@@ -25,7 +25,8 @@ pub struct GrpcJsonTranscoder {
     #[prost(bool, tag = "13")]
     pub match_unregistered_custom_verb: bool,
     #[prost(message, optional, tag = "11")]
-    pub request_validation_options: ::core::option::Option<grpc_json_transcoder::RequestValidationOptions>,
+    pub request_validation_options:
+        ::core::option::Option<grpc_json_transcoder::RequestValidationOptions>,
     #[prost(bool, tag = "14")]
     pub case_insensitive_enum_parsing: bool,
     #[prost(message, optional, tag = "15")]
@@ -59,10 +60,12 @@ pub mod grpc_json_transcoder {
         const NAME: &'static str = "PrintOptions";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.grpc_json_transcoder.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions".into()
+            "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions".into()
+            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -79,10 +82,12 @@ pub mod grpc_json_transcoder {
         const NAME: &'static str = "RequestValidationOptions";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.grpc_json_transcoder.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions".into()
+            "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions".into()
+            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions"
+                .into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -129,14 +134,18 @@ impl ::prost::Name for GrpcJsonTranscoder {
         "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder".into()
+        "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct UnknownQueryParams {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub key: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, unknown_query_params::Values>,
+    pub key: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        unknown_query_params::Values,
+    >,
 }
 /// Nested message and enum types in `UnknownQueryParams`.
 pub mod unknown_query_params {
@@ -153,7 +162,8 @@ pub mod unknown_query_params {
             "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values".into()
+            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values"
+                .into()
         }
     }
 }
@@ -164,7 +174,8 @@ impl ::prost::Name for UnknownQueryParams {
         "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams".into()
+        "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams"
+            .into()
     }
 }
 
@@ -204,7 +215,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"services\": ", "services", 2, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"services\": ",
+            "services",
+            2,
+            2,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"print_options\": ",
             "printOptions",
@@ -229,7 +247,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"auto_mapping\": ", "autoMapping", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"auto_mapping\": ",
+            "autoMapping",
+            7,
+            6,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"ignore_unknown_query_parameters\": ",
             "ignoreUnknownQueryParameters",
@@ -333,10 +358,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptor(x)) = &self.descriptor_set {
+            if let Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptor(x)) =
+                &self.descriptor_set
+            {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptorBin(x)) = &self.descriptor_set {
+            if let Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptorBin(x)) =
+                &self.descriptor_set
+            {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.services, v, &F0[2]);
@@ -363,13 +392,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GrpcJsonTranscoder {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.descriptor_set = Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptor(x))
+                    self.descriptor_set = Some(
+                        super::grpc_json_transcoder::DescriptorSet::ProtoDescriptor(x),
+                    )
                 }),
                 1 => r::member(r, f, |x| {
-                    self.descriptor_set = Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptorBin(x))
+                    self.descriptor_set =
+                        Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptorBin(x))
                 }),
                 2 => r::slot(&mut self.services, r, f),
                 3 => r::slot(&mut self.print_options, r, f),
@@ -472,7 +509,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_json_transcoder::PrintOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.add_whitespace, r, f),
                 1 => r::slot(&mut self.always_print_primitive_fields, r, f),
@@ -539,7 +581,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_json_transcoder::RequestValidationOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.reject_unknown_method, r, f),
                 1 => r::slot(&mut self.reject_unknown_query_parameters, r, f),
@@ -583,7 +630,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UnknownQueryParams {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -625,7 +677,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::unknown_query_params::Values {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.values, r, f),
                 _ => Ok(()),

@@ -18,7 +18,9 @@ pub mod filter_config {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum PerMethodStatSpecifier {
         #[prost(message, tag = "2")]
-        IndividualMethodStatsAllowlist(super::super::super::super::super::super::config::core::v3::GrpcMethodList),
+        IndividualMethodStatsAllowlist(
+            super::super::super::super::super::super::config::core::v3::GrpcMethodList,
+        ),
         #[prost(message, tag = "3")]
         StatsForAllMethods(bool),
     }
@@ -121,10 +123,15 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.emit_filter_state, v, &F0[0]);
-            if let Some(super::filter_config::PerMethodStatSpecifier::IndividualMethodStatsAllowlist(x)) = &self.per_method_stat_specifier {
+            if let Some(
+                super::filter_config::PerMethodStatSpecifier::IndividualMethodStatsAllowlist(x),
+            ) = &self.per_method_stat_specifier
+            {
                 d::put_member(x, v, &F0[1]);
             }
-            if let Some(super::filter_config::PerMethodStatSpecifier::StatsForAllMethods(x)) = &self.per_method_stat_specifier {
+            if let Some(super::filter_config::PerMethodStatSpecifier::StatsForAllMethods(x)) =
+                &self.per_method_stat_specifier
+            {
                 d::put_member(x, v, &F0[2]);
             }
             d::Field::put(&self.enable_upstream_stats, v, &F0[3]);
@@ -138,14 +145,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.emit_filter_state, r, f),
                 1 => r::member(r, f, |x| {
                     self.per_method_stat_specifier = Some(super::filter_config::PerMethodStatSpecifier::IndividualMethodStatsAllowlist(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.per_method_stat_specifier = Some(super::filter_config::PerMethodStatSpecifier::StatsForAllMethods(x))
+                    self.per_method_stat_specifier =
+                        Some(super::filter_config::PerMethodStatSpecifier::StatsForAllMethods(x))
                 }),
                 3 => r::slot(&mut self.enable_upstream_stats, r, f),
                 4 => r::slot(&mut self.replace_dots_in_grpc_service_name, r, f),
@@ -199,7 +212,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterObject {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_message_count, r, f),
                 1 => r::slot(&mut self.response_message_count, r, f),

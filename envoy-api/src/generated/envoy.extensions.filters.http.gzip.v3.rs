@@ -24,7 +24,9 @@ pub mod gzip {
     pub struct CompressionLevel {}
     /// Nested message and enum types in `CompressionLevel`.
     pub mod compression_level {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum Enum {
             Default = 0,
@@ -139,8 +141,18 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"memory_level\": ", "memoryLevel", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(9)), d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new(
+            "\"memory_level\": ",
+            "memoryLevel",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(9)),
+            d::Rule::Gte(d::Bound::Int(1)),
+        ]),
         d::FieldInfo::new(
             "\"compression_level\": ",
             "compressionLevel",
@@ -159,18 +171,40 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"window_bits\": ", "windowBits", 9, 3, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(15)), d::Rule::Gte(d::Bound::Int(9))]),
+        d::FieldInfo::new(
+            "\"window_bits\": ",
+            "windowBits",
+            9,
+            3,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(15)),
+            d::Rule::Gte(d::Bound::Int(9)),
+        ]),
         d::FieldInfo::new(
             "\"compressor\": ",
             "compressor",
             10,
             4,
-            d::Kind::Message(&crate::envoy::extensions::filters::http::compressor::v3::described::M0),
+            d::Kind::Message(
+                &crate::envoy::extensions::filters::http::compressor::v3::described::M0,
+            ),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 11, 5, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
+        d::FieldInfo::new(
+            "\"chunk_size\": ",
+            "chunkSize",
+            11,
+            5,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(65536)),
+            d::Rule::Gte(d::Bound::Int(4096)),
+        ]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.gzip.v3.Gzip",
@@ -203,7 +237,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Gzip {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.memory_level, r, f),
                 1 => r::slot(&mut self.compression_level, r, f),
@@ -241,7 +280,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::gzip::CompressionLevel {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

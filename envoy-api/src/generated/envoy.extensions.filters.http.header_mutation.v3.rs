@@ -5,17 +5,25 @@
 #[prost(skip_debug)]
 pub struct Mutations {
     #[prost(message, repeated, tag = "1")]
-    pub request_mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
+    pub request_mutations: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
+    >,
     #[prost(message, repeated, tag = "3")]
-    pub query_parameter_mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::KeyValueMutation>,
+    pub query_parameter_mutations: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::core::v3::KeyValueMutation,
+    >,
     #[prost(message, repeated, tag = "2")]
-    pub response_mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
+    pub response_mutations: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
+    >,
     #[prost(message, repeated, tag = "4")]
-    pub response_trailers_mutations:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
+    pub response_trailers_mutations: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
+    >,
     #[prost(message, repeated, tag = "5")]
-    pub request_trailers_mutations:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
+    pub request_trailers_mutations: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
+    >,
 }
 impl ::prost::Name for Mutations {
     const NAME: &'static str = "Mutations";
@@ -40,7 +48,8 @@ impl ::prost::Name for HeaderMutationPerRoute {
         "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute".into()
+        "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -112,7 +121,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutation {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.mutations, r, f),
                 1 => r::slot(&mut self.most_specific_header_mutations_wins, r, f),
@@ -155,7 +169,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutationPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.mutations, r, f),
                 _ => Ok(()),
@@ -235,7 +254,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Mutations {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_mutations, r, f),
                 1 => r::slot(&mut self.query_parameter_mutations, r, f),

@@ -9,10 +9,14 @@ pub struct HealthCheck {
     #[prost(message, optional, tag = "3")]
     pub cache_time: ::core::option::Option<::prost_types::Duration>,
     #[prost(btree_map = "string, message", tag = "4")]
-    pub cluster_min_healthy_percentages:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::super::super::super::r#type::v3::Percent>,
+    pub cluster_min_healthy_percentages: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        super::super::super::super::super::r#type::v3::Percent,
+    >,
     #[prost(message, repeated, tag = "5")]
-    pub headers: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::HeaderMatcher>,
+    pub headers: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::route::v3::HeaderMatcher,
+    >,
 }
 impl ::prost::Name for HealthCheck {
     const NAME: &'static str = "HealthCheck";
@@ -94,7 +98,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HealthCheck {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.pass_through_mode, r, f),
                 1 => r::slot(&mut self.cache_time, r, f),

@@ -40,7 +40,8 @@ pub mod json_to_metadata {
             "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.KeyValuePair".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.KeyValuePair".into()
+            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.KeyValuePair"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -64,7 +65,8 @@ pub mod json_to_metadata {
             "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector".into()
+            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -86,7 +88,8 @@ pub mod json_to_metadata {
             "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule".into()
+            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -99,7 +102,9 @@ pub mod json_to_metadata {
         #[prost(bool, tag = "3")]
         pub allow_empty_content_type: bool,
         #[prost(message, optional, tag = "4")]
-        pub allow_content_types_regex: ::core::option::Option<super::super::super::super::super::super::r#type::matcher::v3::RegexMatcher>,
+        pub allow_content_types_regex: ::core::option::Option<
+            super::super::super::super::super::super::r#type::matcher::v3::RegexMatcher,
+        >,
     }
     impl ::prost::Name for MatchRules {
         const NAME: &'static str = "MatchRules";
@@ -108,7 +113,8 @@ pub mod json_to_metadata {
             "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.MatchRules".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.MatchRules".into()
+            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.MatchRules"
+                .into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -148,7 +154,8 @@ impl ::prost::Name for JsonToMetadata {
         "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata".into()
+        "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata"
+            .into()
     }
 }
 
@@ -214,7 +221,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JsonToMetadata {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_rules, r, f),
                 1 => r::slot(&mut self.response_rules, r, f),
@@ -232,7 +244,15 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"value\": ",
             "value",
@@ -242,7 +262,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"type\": ", "type", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"type\": ",
+            "type",
+            4,
+            3,
+            d::Kind::Enum(&E0),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"preserve_existing_metadata_value\": ",
             "preserveExistingMetadataValue",
@@ -273,7 +301,9 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.metadata_namespace, v, &F1[0]);
             d::Field::put(&self.key, v, &F1[1]);
-            if let Some(super::json_to_metadata::key_value_pair::ValueType::Value(x)) = &self.value_type {
+            if let Some(super::json_to_metadata::key_value_pair::ValueType::Value(x)) =
+                &self.value_type
+            {
                 d::put_member(x, v, &F1[2]);
             }
             d::Field::put(&self.r#type, v, &F1[3]);
@@ -287,12 +317,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::json_to_metadata::KeyValuePair {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_namespace, r, f),
                 1 => r::slot(&mut self.key, r, f),
                 2 => r::member(r, f, |x| {
-                    self.value_type = Some(super::json_to_metadata::key_value_pair::ValueType::Value(x))
+                    self.value_type =
+                        Some(super::json_to_metadata::key_value_pair::ValueType::Value(x))
                 }),
                 3 => r::slot(&mut self.r#type, r, f),
                 4 => r::slot(&mut self.preserve_existing_metadata_value, r, f),
@@ -302,7 +338,15 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"rules\": ",
+            "rules",
+            1,
+            0,
+            d::Kind::Message(&M3),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"allow_content_types\": ",
             "allowContentTypes",
@@ -358,7 +402,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::json_to_metadata::MatchRules {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 1 => r::slot(&mut self.allow_content_types, r, f),
@@ -395,7 +444,14 @@ pub(crate) mod described {
             d::Kind::Message(&M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"on_error\": ", "onError", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"on_error\": ",
+            "onError",
+            4,
+            3,
+            d::Kind::Message(&M1),
+            d::Cardinality::Optional,
+        ),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule",
@@ -426,7 +482,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::json_to_metadata::Rule {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.selectors, r, f),
                 1 => r::slot(&mut self.on_present, r, f),
@@ -437,11 +498,16 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Optional,
+    )
+    .oneof(0)
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector",
         fields: &F4,
@@ -473,9 +539,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::json_to_metadata::Selector {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.selector = Some(super::json_to_metadata::selector::Selector::Key(x))),
+                0 => r::member(r, f, |x| {
+                    self.selector = Some(super::json_to_metadata::selector::Selector::Key(x))
+                }),
                 _ => Ok(()),
             }
         }

@@ -9,7 +9,9 @@ pub struct JwtProvider {
     #[prost(string, repeated, tag = "2")]
     pub audiences: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "19")]
-    pub subjects: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub subjects: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
+    >,
     #[prost(bool, tag = "20")]
     pub require_expiration: bool,
     #[prost(message, optional, tag = "21")]
@@ -60,7 +62,8 @@ pub mod jwt_provider {
             "envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload".into()
+            "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -103,13 +106,15 @@ impl ::prost::Name for JwtCacheConfig {
 #[prost(skip_debug)]
 pub struct RemoteJwks {
     #[prost(message, optional, tag = "1")]
-    pub http_uri: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
+    pub http_uri:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
     #[prost(message, optional, tag = "2")]
     pub cache_duration: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "3")]
     pub async_fetch: ::core::option::Option<JwksAsyncFetch>,
     #[prost(message, optional, tag = "4")]
-    pub retry_policy: ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
+    pub retry_policy:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
 }
 impl ::prost::Name for RemoteJwks {
     const NAME: &'static str = "RemoteJwks";
@@ -172,7 +177,8 @@ impl ::prost::Name for ProviderWithAudiences {
         "envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences".into()
+        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -224,7 +230,8 @@ impl ::prost::Name for ExtractOnlyWithoutValidation {
         "envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation".into()
+        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -256,14 +263,16 @@ impl ::prost::Name for JwtRequirementAndList {
         "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList".into()
+        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct RequirementRule {
     #[prost(message, optional, tag = "1")]
-    pub r#match: ::core::option::Option<super::super::super::super::super::config::route::v3::RouteMatch>,
+    pub r#match:
+        ::core::option::Option<super::super::super::super::super::config::route::v3::RouteMatch>,
     #[prost(oneof = "requirement_rule::RequirementType", tags = "2, 3")]
     pub requirement_type: ::core::option::Option<requirement_rule::RequirementType>,
 }
@@ -293,7 +302,8 @@ pub struct FilterStateRule {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(btree_map = "string, message", tag = "3")]
-    pub requires: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtRequirement>,
+    pub requires:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtRequirement>,
 }
 impl ::prost::Name for FilterStateRule {
     const NAME: &'static str = "FilterStateRule";
@@ -309,7 +319,8 @@ impl ::prost::Name for FilterStateRule {
 #[prost(skip_debug)]
 pub struct JwtAuthentication {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub providers: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtProvider>,
+    pub providers:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtProvider>,
     #[prost(message, repeated, tag = "2")]
     pub rules: ::prost::alloc::vec::Vec<RequirementRule>,
     #[prost(message, optional, tag = "3")]
@@ -317,7 +328,8 @@ pub struct JwtAuthentication {
     #[prost(bool, tag = "4")]
     pub bypass_cors_preflight: bool,
     #[prost(btree_map = "string, message", tag = "5")]
-    pub requirement_map: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtRequirement>,
+    pub requirement_map:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtRequirement>,
     #[prost(bool, tag = "6")]
     pub strip_failure_response: bool,
     #[prost(string, tag = "7")]
@@ -384,7 +396,8 @@ pub mod jwt_claim_to_header {
             "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment".into()
+            "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment"
+                .into()
         }
     }
 }
@@ -438,7 +451,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtractOnlyWithoutValidation {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.verification_status_header, r, f),
                 _ => Ok(()),
@@ -447,7 +465,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"requires\": ",
             "requires",
@@ -484,7 +510,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateRule {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.requires, r, f),
@@ -494,7 +525,14 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"fast_listener\": ", "fastListener", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"fast_listener\": ",
+            "fastListener",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"failed_refetch_duration\": ",
             "failedRefetchDuration",
@@ -531,7 +569,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwksAsyncFetch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fast_listener, r, f),
                 1 => r::slot(&mut self.failed_refetch_duration, r, f),
@@ -549,7 +592,14 @@ pub(crate) mod described {
             d::Kind::Message(&M8),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new("\"rules\": ", "rules", 2, 1, d::Kind::Message(&M16), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"rules\": ",
+            "rules",
+            2,
+            1,
+            d::Kind::Message(&M16),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"filter_state_rules\": ",
             "filterStateRules",
@@ -582,7 +632,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            7,
+            6,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
@@ -616,7 +673,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtAuthentication {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.providers, r, f),
                 1 => r::slot(&mut self.rules, r, f),
@@ -631,7 +693,14 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"jwt_cache_size\": ", "jwtCacheSize", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"jwt_cache_size\": ",
+            "jwtCacheSize",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"jwt_max_token_size\": ",
             "jwtMaxTokenSize",
@@ -668,7 +737,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtCacheConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.jwt_cache_size, r, f),
                 1 => r::slot(&mut self.jwt_max_token_size, r, f),
@@ -678,9 +752,23 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"claim_name\": ", "claimName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"header_name\": ",
+            "headerName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"claim_name\": ",
+            "claimName",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"claim_path\": ",
             "claimPath",
@@ -718,7 +806,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtClaimToHeader {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 1 => r::slot(&mut self.claim_name, r, f),
@@ -728,8 +821,15 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment",
         fields: &F6,
@@ -756,7 +856,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::jwt_claim_to_header::PathSegment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -765,10 +870,24 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"value_prefix\": ", "valuePrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"value_prefix\": ",
+            "valuePrefix",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::HeaderValue { strict: false }]),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtHeader",
@@ -797,7 +916,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtHeader {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.value_prefix, r, f),
@@ -807,8 +931,22 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 21] = [
-        d::FieldInfo::new("\"issuer\": ", "issuer", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"audiences\": ", "audiences", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"issuer\": ",
+            "issuer",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"audiences\": ",
+            "audiences",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"subjects\": ",
             "subjects",
@@ -851,7 +989,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"forward\": ", "forward", 5, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"forward\": ",
+            "forward",
+            5,
+            7,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"from_headers\": ",
             "fromHeaders",
@@ -860,7 +1005,14 @@ pub(crate) mod described {
             d::Kind::Message(&M7),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"from_params\": ", "fromParams", 7, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"from_params\": ",
+            "fromParams",
+            7,
+            9,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"from_cookies\": ",
             "fromCookies",
@@ -975,10 +1127,14 @@ pub(crate) mod described {
             d::Field::put(&self.subjects, v, &F8[2]);
             d::Field::put(&self.require_expiration, v, &F8[3]);
             d::Field::put(&self.max_lifetime, v, &F8[4]);
-            if let Some(super::jwt_provider::JwksSourceSpecifier::RemoteJwks(x)) = &self.jwks_source_specifier {
+            if let Some(super::jwt_provider::JwksSourceSpecifier::RemoteJwks(x)) =
+                &self.jwks_source_specifier
+            {
                 d::put_member(x, v, &F8[5]);
             }
-            if let Some(super::jwt_provider::JwksSourceSpecifier::LocalJwks(x)) = &self.jwks_source_specifier {
+            if let Some(super::jwt_provider::JwksSourceSpecifier::LocalJwks(x)) =
+                &self.jwks_source_specifier
+            {
                 d::put_member(x, v, &F8[6]);
             }
             d::Field::put(&self.forward, v, &F8[7]);
@@ -1004,7 +1160,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.issuer, r, f),
                 1 => r::slot(&mut self.audiences, r, f),
@@ -1012,10 +1173,12 @@ pub(crate) mod described {
                 3 => r::slot(&mut self.require_expiration, r, f),
                 4 => r::slot(&mut self.max_lifetime, r, f),
                 5 => r::member(r, f, |x| {
-                    self.jwks_source_specifier = Some(super::jwt_provider::JwksSourceSpecifier::RemoteJwks(x))
+                    self.jwks_source_specifier =
+                        Some(super::jwt_provider::JwksSourceSpecifier::RemoteJwks(x))
                 }),
                 6 => r::member(r, f, |x| {
-                    self.jwks_source_specifier = Some(super::jwt_provider::JwksSourceSpecifier::LocalJwks(x))
+                    self.jwks_source_specifier =
+                        Some(super::jwt_provider::JwksSourceSpecifier::LocalJwks(x))
                 }),
                 7 => r::slot(&mut self.forward, r, f),
                 8 => r::slot(&mut self.from_headers, r, f),
@@ -1070,7 +1233,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::jwt_provider::NormalizePayload {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.space_delimited_claims, r, f),
                 _ => Ok(()),
@@ -1162,25 +1330,35 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::jwt_requirement::RequiresType::ProviderName(x)) = &self.requires_type {
+            if let Some(super::jwt_requirement::RequiresType::ProviderName(x)) = &self.requires_type
+            {
                 d::put_member(x, v, &F10[0]);
             }
-            if let Some(super::jwt_requirement::RequiresType::ProviderAndAudiences(x)) = &self.requires_type {
+            if let Some(super::jwt_requirement::RequiresType::ProviderAndAudiences(x)) =
+                &self.requires_type
+            {
                 d::put_member(x, v, &F10[1]);
             }
-            if let Some(super::jwt_requirement::RequiresType::RequiresAny(x)) = &self.requires_type {
+            if let Some(super::jwt_requirement::RequiresType::RequiresAny(x)) = &self.requires_type
+            {
                 d::put_member(x, v, &F10[2]);
             }
-            if let Some(super::jwt_requirement::RequiresType::RequiresAll(x)) = &self.requires_type {
+            if let Some(super::jwt_requirement::RequiresType::RequiresAll(x)) = &self.requires_type
+            {
                 d::put_member(x, v, &F10[3]);
             }
-            if let Some(super::jwt_requirement::RequiresType::AllowMissingOrFailed(x)) = &self.requires_type {
+            if let Some(super::jwt_requirement::RequiresType::AllowMissingOrFailed(x)) =
+                &self.requires_type
+            {
                 d::put_member(x, v, &F10[4]);
             }
-            if let Some(super::jwt_requirement::RequiresType::AllowMissing(x)) = &self.requires_type {
+            if let Some(super::jwt_requirement::RequiresType::AllowMissing(x)) = &self.requires_type
+            {
                 d::put_member(x, v, &F10[5]);
             }
-            if let Some(super::jwt_requirement::RequiresType::ExtractOnlyWithoutValidation(x)) = &self.requires_type {
+            if let Some(super::jwt_requirement::RequiresType::ExtractOnlyWithoutValidation(x)) =
+                &self.requires_type
+            {
                 d::put_member(x, v, &F10[6]);
             }
         }
@@ -1192,13 +1370,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtRequirement {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.requires_type = Some(super::jwt_requirement::RequiresType::ProviderName(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.requires_type = Some(super::jwt_requirement::RequiresType::ProviderAndAudiences(x))
+                    self.requires_type = Some(
+                        super::jwt_requirement::RequiresType::ProviderAndAudiences(x),
+                    )
                 }),
                 2 => r::member(r, f, |x| {
                     self.requires_type = Some(super::jwt_requirement::RequiresType::RequiresAny(x))
@@ -1207,13 +1392,16 @@ pub(crate) mod described {
                     self.requires_type = Some(super::jwt_requirement::RequiresType::RequiresAll(x))
                 }),
                 4 => r::member(r, f, |x| {
-                    self.requires_type = Some(super::jwt_requirement::RequiresType::AllowMissingOrFailed(x))
+                    self.requires_type = Some(
+                        super::jwt_requirement::RequiresType::AllowMissingOrFailed(x),
+                    )
                 }),
                 5 => r::member(r, f, |x| {
                     self.requires_type = Some(super::jwt_requirement::RequiresType::AllowMissing(x))
                 }),
                 6 => r::member(r, f, |x| {
-                    self.requires_type = Some(super::jwt_requirement::RequiresType::ExtractOnlyWithoutValidation(x))
+                    self.requires_type =
+                        Some(super::jwt_requirement::RequiresType::ExtractOnlyWithoutValidation(x))
                 }),
                 _ => Ok(()),
             }
@@ -1255,7 +1443,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtRequirementAndList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requirements, r, f),
                 _ => Ok(()),
@@ -1298,7 +1491,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtRequirementOrList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requirements, r, f),
                 _ => Ok(()),
@@ -1307,9 +1505,16 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"requirement_name\": ",
             "requirementName",
@@ -1340,10 +1545,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::per_route_config::RequirementSpecifier::Disabled(x)) = &self.requirement_specifier {
+            if let Some(super::per_route_config::RequirementSpecifier::Disabled(x)) =
+                &self.requirement_specifier
+            {
                 d::put_member(x, v, &F13[0]);
             }
-            if let Some(super::per_route_config::RequirementSpecifier::RequirementName(x)) = &self.requirement_specifier {
+            if let Some(super::per_route_config::RequirementSpecifier::RequirementName(x)) =
+                &self.requirement_specifier
+            {
                 d::put_member(x, v, &F13[1]);
             }
         }
@@ -1355,13 +1564,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerRouteConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.requirement_specifier = Some(super::per_route_config::RequirementSpecifier::Disabled(x))
+                    self.requirement_specifier =
+                        Some(super::per_route_config::RequirementSpecifier::Disabled(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.requirement_specifier = Some(super::per_route_config::RequirementSpecifier::RequirementName(x))
+                    self.requirement_specifier =
+                        Some(super::per_route_config::RequirementSpecifier::RequirementName(x))
                 }),
                 _ => Ok(()),
             }
@@ -1377,7 +1593,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"audiences\": ", "audiences", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"audiences\": ",
+            "audiences",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
     ];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences",
@@ -1406,7 +1629,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProviderWithAudiences {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.provider_name, r, f),
                 1 => r::slot(&mut self.audiences, r, f),
@@ -1483,7 +1711,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RemoteJwks {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_uri, r, f),
                 1 => r::slot(&mut self.cache_duration, r, f),
@@ -1504,7 +1737,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"requires\": ", "requires", 2, 1, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"requires\": ",
+            "requires",
+            2,
+            1,
+            d::Kind::Message(&M10),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"requirement_name\": ",
             "requirementName",
@@ -1536,10 +1777,14 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.r#match, v, &F16[0]);
-            if let Some(super::requirement_rule::RequirementType::Requires(x)) = &self.requirement_type {
+            if let Some(super::requirement_rule::RequirementType::Requires(x)) =
+                &self.requirement_type
+            {
                 d::put_member(x, v, &F16[1]);
             }
-            if let Some(super::requirement_rule::RequirementType::RequirementName(x)) = &self.requirement_type {
+            if let Some(super::requirement_rule::RequirementType::RequirementName(x)) =
+                &self.requirement_type
+            {
                 d::put_member(x, v, &F16[2]);
             }
         }
@@ -1551,14 +1796,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RequirementRule {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.r#match, r, f),
                 1 => r::member(r, f, |x| {
-                    self.requirement_type = Some(super::requirement_rule::RequirementType::Requires(x))
+                    self.requirement_type =
+                        Some(super::requirement_rule::RequirementType::Requires(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.requirement_type = Some(super::requirement_rule::RequirementType::RequirementName(x))
+                    self.requirement_type =
+                        Some(super::requirement_rule::RequirementType::RequirementName(x))
                 }),
                 _ => Ok(()),
             }

@@ -12,7 +12,8 @@ pub struct Lua {
         super::super::super::super::super::config::core::v3::DataSource,
     >,
     #[prost(message, optional, tag = "3")]
-    pub default_source_code: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub default_source_code:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "4")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "5")]
@@ -75,7 +76,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"inline_code\": ", "inlineCode", 1, 0, d::Kind::String, d::Cardinality::Implicit).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"inline_code\": ",
+            "inlineCode",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -95,7 +104,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"clear_route_cache\": ",
             "clearRouteCache",
@@ -164,7 +180,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Lua {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.inline_code, r, f),
                 1 => r::slot(&mut self.source_codes, r, f),
@@ -180,12 +201,26 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"disabled\": ",
+            "disabled",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"source_code\": ",
             "sourceCode",
@@ -262,11 +297,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LuaPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.r#override = Some(super::lua_per_route::Override::Disabled(x))),
-                1 => r::member(r, f, |x| self.r#override = Some(super::lua_per_route::Override::Name(x))),
-                2 => r::member(r, f, |x| self.r#override = Some(super::lua_per_route::Override::SourceCode(x))),
+                0 => r::member(r, f, |x| {
+                    self.r#override = Some(super::lua_per_route::Override::Disabled(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.r#override = Some(super::lua_per_route::Override::Name(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.r#override = Some(super::lua_per_route::Override::SourceCode(x))
+                }),
                 3 => r::slot(&mut self.filter_context, r, f),
                 4 => r::slot(&mut self.package_paths, r, f),
                 5 => r::slot(&mut self.package_cpaths, r, f),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct OnDemandCds {
     #[prost(message, optional, tag = "1")]
-    pub source: ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
+    pub source:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
     #[prost(string, tag = "2")]
     pub resources_locator: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "3")]
@@ -93,7 +94,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OnDemand {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.odcds, r, f),
                 _ => Ok(()),
@@ -155,7 +161,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OnDemandCds {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source, r, f),
                 1 => r::slot(&mut self.resources_locator, r, f),
@@ -199,7 +210,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerRouteConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.odcds, r, f),
                 _ => Ok(()),

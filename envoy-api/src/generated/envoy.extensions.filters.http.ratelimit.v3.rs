@@ -17,27 +17,40 @@ pub struct RateLimit {
     #[prost(bool, tag = "6")]
     pub rate_limited_as_resource_exhausted: bool,
     #[prost(message, optional, tag = "7")]
-    pub rate_limit_service: ::core::option::Option<super::super::super::super::super::config::ratelimit::v3::RateLimitServiceConfig>,
+    pub rate_limit_service: ::core::option::Option<
+        super::super::super::super::super::config::ratelimit::v3::RateLimitServiceConfig,
+    >,
     #[prost(enumeration = "rate_limit::XRateLimitHeadersRfcVersion", tag = "8")]
     pub enable_x_ratelimit_headers: i32,
     #[prost(bool, tag = "9")]
     pub disable_x_envoy_ratelimited_header: bool,
     #[prost(message, optional, tag = "10")]
-    pub rate_limited_status: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub rate_limited_status:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(message, repeated, tag = "11")]
-    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
+    pub response_headers_to_add: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::core::v3::HeaderValueOption,
+    >,
     #[prost(message, optional, tag = "12")]
-    pub status_on_error: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub status_on_error:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(string, tag = "13")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "14")]
-    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
+    pub filter_enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
+    >,
     #[prost(message, optional, tag = "15")]
-    pub filter_enforced: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
+    pub filter_enforced: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
+    >,
     #[prost(message, optional, tag = "16")]
-    pub failure_mode_deny_percent: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
+    pub failure_mode_deny_percent: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
+    >,
     #[prost(message, repeated, tag = "17")]
-    pub rate_limits: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
+    pub rate_limits:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
     #[prost(string, tag = "18")]
     pub metadata_namespace: ::prost::alloc::string::String,
     #[prost(bool, tag = "19")]
@@ -90,7 +103,8 @@ pub struct RateLimitPerRoute {
     #[prost(enumeration = "rate_limit_per_route::OverrideOptions", tag = "2")]
     pub override_option: i32,
     #[prost(message, repeated, tag = "3")]
-    pub rate_limits: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
+    pub rate_limits:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
     #[prost(string, tag = "4")]
     pub domain: ::prost::alloc::string::String,
 }
@@ -176,7 +190,10 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimit.XRateLimitHeadersRFCVersion",
-        values: &[d::EnumValue::new(0, "OFF"), d::EnumValue::new(1, "DRAFT_VERSION_03")],
+        values: &[
+            d::EnumValue::new(0, "OFF"),
+            d::EnumValue::new(1, "DRAFT_VERSION_03"),
+        ],
     };
     impl d::DescribeEnum for super::rate_limit::XRateLimitHeadersRfcVersion {
         const INFO: &'static d::EnumInfo = &E0;
@@ -208,10 +225,33 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 19] = [
-        d::FieldInfo::new("\"domain\": ", "domain", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"stage\": ", "stage", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
-        d::FieldInfo::new("\"request_type\": ", "requestType", 3, 2, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::In(&["internal", "external", "both", ""])]),
+        d::FieldInfo::new(
+            "\"domain\": ",
+            "domain",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"stage\": ",
+            "stage",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(10))]),
+        d::FieldInfo::new(
+            "\"request_type\": ",
+            "requestType",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::In(&["internal", "external", "both", ""])]),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -287,7 +327,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 13, 12, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            13,
+            12,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"filter_enabled\": ",
             "filterEnabled",
@@ -381,7 +428,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.domain, r, f),
                 1 => r::slot(&mut self.stage, r, f),
@@ -434,7 +486,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::route::v3::described::M12),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"domain\": ", "domain", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"domain\": ",
+            "domain",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute",
@@ -465,7 +524,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.vh_rate_limits, r, f),
                 1 => r::slot(&mut self.override_option, r, f),

@@ -9,11 +9,16 @@ pub struct Rbac {
     #[prost(string, tag = "6")]
     pub rules_stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "4")]
-    pub matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub matcher: ::core::option::Option<
+        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
     #[prost(message, optional, tag = "2")]
-    pub shadow_rules: ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
+    pub shadow_rules:
+        ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
     #[prost(message, optional, tag = "5")]
-    pub shadow_matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub shadow_matcher: ::core::option::Option<
+        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
     #[prost(string, tag = "3")]
     pub shadow_rules_stat_prefix: ::prost::alloc::string::String,
     #[prost(bool, tag = "7")]
@@ -141,7 +146,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Rbac {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 1 => r::slot(&mut self.rules_stat_prefix, r, f),
@@ -189,7 +199,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RbacPerRoute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rbac, r, f),
                 _ => Ok(()),

@@ -74,7 +74,14 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: false,
         }),
-        d::FieldInfo::new("\"metadata\": ", "metadata", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"metadata\": ",
+            "metadata",
+            3,
+            2,
+            d::Kind::Message(&M1),
+            d::Cardinality::Repeated,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.set_metadata.v3.Config",
@@ -104,7 +111,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_namespace, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -178,7 +190,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Metadata {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_namespace, r, f),
                 1 => r::slot(&mut self.allow_overwrite, r, f),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct Tap {
     #[prost(message, optional, tag = "1")]
-    pub common_config: ::core::option::Option<super::super::super::super::common::tap::v3::CommonExtensionConfig>,
+    pub common_config:
+        ::core::option::Option<super::super::super::super::common::tap::v3::CommonExtensionConfig>,
     #[prost(bool, tag = "2")]
     pub record_headers_received_time: bool,
     #[prost(bool, tag = "3")]
@@ -93,7 +94,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Tap {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.record_headers_received_time, r, f),

@@ -11,7 +11,8 @@ impl ::prost::Name for HttpInspector {
         "envoy.extensions.filters.listener.http_inspector.v3.HttpInspector".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.listener.http_inspector.v3.HttpInspector".into()
+        "type.googleapis.com/envoy.extensions.filters.listener.http_inspector.v3.HttpInspector"
+            .into()
     }
 }
 
@@ -45,7 +46,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpInspector {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -11,7 +11,9 @@ pub struct ConnectionLimit {
     #[prost(message, optional, tag = "3")]
     pub delay: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "4")]
-    pub runtime_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
+    pub runtime_enabled: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
+    >,
 }
 impl ::prost::Name for ConnectionLimit {
     const NAME: &'static str = "ConnectionLimit";
@@ -20,7 +22,8 @@ impl ::prost::Name for ConnectionLimit {
         "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit".into()
+        "type.googleapis.com/envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit"
+            .into()
     }
 }
 
@@ -30,8 +33,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"max_connections\": ",
             "maxConnections",
@@ -87,7 +97,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConnectionLimit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.max_connections, r, f),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct Config {
     #[prost(message, optional, tag = "1")]
-    pub response: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub response:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
 }
 impl ::prost::Name for Config {
     const NAME: &'static str = "Config";
@@ -57,7 +58,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.response, r, f),
                 _ => Ok(()),

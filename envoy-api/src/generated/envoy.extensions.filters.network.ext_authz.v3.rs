@@ -7,15 +7,21 @@ pub struct ExtAuthz {
     #[prost(string, tag = "1")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub grpc_service: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(bool, tag = "3")]
     pub failure_mode_allow: bool,
     #[prost(bool, tag = "4")]
     pub include_peer_certificate: bool,
-    #[prost(enumeration = "super::super::super::super::super::config::core::v3::ApiVersion", tag = "5")]
+    #[prost(
+        enumeration = "super::super::super::super::super::config::core::v3::ApiVersion",
+        tag = "5"
+    )]
     pub transport_api_version: i32,
     #[prost(message, optional, tag = "6")]
-    pub filter_enabled_metadata: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::MetadataMatcher>,
+    pub filter_enabled_metadata: ::core::option::Option<
+        super::super::super::super::super::r#type::matcher::v3::MetadataMatcher,
+    >,
     #[prost(string, tag = "7")]
     pub bootstrap_metadata_labels_key: ::prost::alloc::string::String,
     #[prost(bool, tag = "8")]
@@ -46,8 +52,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 12] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"grpc_service\": ",
             "grpcService",
@@ -129,7 +142,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 12, 11, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"shadow_mode\": ",
+            "shadowMode",
+            12,
+            11,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz",
@@ -168,7 +188,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtAuthz {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.grpc_service, r, f),

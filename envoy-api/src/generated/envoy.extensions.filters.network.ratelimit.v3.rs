@@ -9,13 +9,17 @@ pub struct RateLimit {
     #[prost(string, tag = "2")]
     pub domain: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "3")]
-    pub descriptors: ::prost::alloc::vec::Vec<super::super::super::super::common::ratelimit::v3::RateLimitDescriptor>,
+    pub descriptors: ::prost::alloc::vec::Vec<
+        super::super::super::super::common::ratelimit::v3::RateLimitDescriptor,
+    >,
     #[prost(message, optional, tag = "4")]
     pub timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(bool, tag = "5")]
     pub failure_mode_deny: bool,
     #[prost(message, optional, tag = "6")]
-    pub rate_limit_service: ::core::option::Option<super::super::super::super::super::config::ratelimit::v3::RateLimitServiceConfig>,
+    pub rate_limit_service: ::core::option::Option<
+        super::super::super::super::super::config::ratelimit::v3::RateLimitServiceConfig,
+    >,
 }
 impl ::prost::Name for RateLimit {
     const NAME: &'static str = "RateLimit";
@@ -34,9 +38,24 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"domain\": ", "domain", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"domain\": ",
+            "domain",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"descriptors\": ",
             "descriptors",
@@ -103,7 +122,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.domain, r, f),

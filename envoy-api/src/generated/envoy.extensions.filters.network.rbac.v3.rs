@@ -7,11 +7,16 @@ pub struct Rbac {
     #[prost(message, optional, tag = "1")]
     pub rules: ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
     #[prost(message, optional, tag = "6")]
-    pub matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub matcher: ::core::option::Option<
+        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
     #[prost(message, optional, tag = "2")]
-    pub shadow_rules: ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
+    pub shadow_rules:
+        ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
     #[prost(message, optional, tag = "7")]
-    pub shadow_matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub shadow_matcher: ::core::option::Option<
+        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
     #[prost(string, tag = "5")]
     pub shadow_rules_stat_prefix: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -68,7 +73,10 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.network.rbac.v3.RBAC.EnforcementType",
-        values: &[d::EnumValue::new(0, "ONE_TIME_ON_FIRST_BYTE"), d::EnumValue::new(1, "CONTINUOUS")],
+        values: &[
+            d::EnumValue::new(0, "ONE_TIME_ON_FIRST_BYTE"),
+            d::EnumValue::new(1, "CONTINUOUS"),
+        ],
     };
     impl d::DescribeEnum for super::rbac::EnforcementType {
         const INFO: &'static d::EnumInfo = &E0;
@@ -115,8 +123,15 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 3, 5, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            3,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"enforcement_type\": ",
             "enforcementType",
@@ -167,7 +182,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Rbac {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 1 => r::slot(&mut self.matcher, r, f),

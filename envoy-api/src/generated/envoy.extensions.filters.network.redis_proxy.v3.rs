@@ -13,13 +13,16 @@ pub struct RedisProxy {
     #[prost(message, optional, tag = "5")]
     pub prefix_routes: ::core::option::Option<redis_proxy::PrefixRoutes>,
     #[prost(message, optional, tag = "6")]
-    pub downstream_auth_password: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub downstream_auth_password:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, repeated, tag = "9")]
-    pub downstream_auth_passwords: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::DataSource>,
+    pub downstream_auth_passwords:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, repeated, tag = "8")]
     pub faults: ::prost::alloc::vec::Vec<redis_proxy::RedisFault>,
     #[prost(message, optional, tag = "7")]
-    pub downstream_auth_username: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub downstream_auth_username:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "10")]
     pub external_auth_provider: ::core::option::Option<RedisExternalAuthProvider>,
     #[prost(string, repeated, tag = "11")]
@@ -39,7 +42,9 @@ pub mod redis_proxy {
         #[prost(bool, tag = "3")]
         pub enable_redirection: bool,
         #[prost(message, optional, tag = "9")]
-        pub dns_cache_config: ::core::option::Option<super::super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig>,
+        pub dns_cache_config: ::core::option::Option<
+            super::super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig,
+        >,
         #[prost(uint32, tag = "4")]
         pub max_buffer_size_before_flush: u32,
         #[prost(message, optional, tag = "5")]
@@ -55,7 +60,9 @@ pub mod redis_proxy {
     }
     /// Nested message and enum types in `ConnPoolSettings`.
     pub mod conn_pool_settings {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum ReadPolicy {
             Master = 0,
@@ -79,7 +86,9 @@ pub mod redis_proxy {
                     Self::PreferReplica => "PREFER_REPLICA",
                     Self::Any => "ANY",
                     Self::LocalZoneAffinity => "LOCAL_ZONE_AFFINITY",
-                    Self::LocalZoneAffinityReplicasAndPrimary => "LOCAL_ZONE_AFFINITY_REPLICAS_AND_PRIMARY",
+                    Self::LocalZoneAffinityReplicasAndPrimary => {
+                        "LOCAL_ZONE_AFFINITY_REPLICAS_AND_PRIMARY"
+                    }
                 }
             }
             /// Creates an enum from field names used in the ProtoBuf definition.
@@ -91,7 +100,9 @@ pub mod redis_proxy {
                     "PREFER_REPLICA" => Some(Self::PreferReplica),
                     "ANY" => Some(Self::Any),
                     "LOCAL_ZONE_AFFINITY" => Some(Self::LocalZoneAffinity),
-                    "LOCAL_ZONE_AFFINITY_REPLICAS_AND_PRIMARY" => Some(Self::LocalZoneAffinityReplicasAndPrimary),
+                    "LOCAL_ZONE_AFFINITY_REPLICAS_AND_PRIMARY" => {
+                        Some(Self::LocalZoneAffinityReplicasAndPrimary)
+                    }
                     _ => None,
                 }
             }
@@ -104,7 +115,8 @@ pub mod redis_proxy {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings".into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -153,7 +165,8 @@ pub mod redis_proxy {
                 const NAME: &'static str = "RequestMirrorPolicy";
                 const PACKAGE: &'static str = "envoy.extensions.filters.network.redis_proxy.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy".into()
+                    "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy"
+                        .into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
                     "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy"
@@ -170,7 +183,8 @@ pub mod redis_proxy {
                 const NAME: &'static str = "ReadCommandPolicy";
                 const PACKAGE: &'static str = "envoy.extensions.filters.network.redis_proxy.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy".into()
+                    "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy"
+                        .into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
                     "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy"
@@ -182,10 +196,12 @@ pub mod redis_proxy {
             const NAME: &'static str = "Route";
             const PACKAGE: &'static str = "envoy.extensions.filters.network.redis_proxy.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route".into()
+                "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route".into()
+                "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route"
+                    .into()
             }
         }
     }
@@ -196,7 +212,8 @@ pub mod redis_proxy {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes".into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -205,7 +222,9 @@ pub mod redis_proxy {
         #[prost(enumeration = "redis_fault::RedisFaultType", tag = "1")]
         pub fault_type: i32,
         #[prost(message, optional, tag = "2")]
-        pub fault_enabled: ::core::option::Option<super::super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
+        pub fault_enabled: ::core::option::Option<
+            super::super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
+        >,
         #[prost(message, optional, tag = "3")]
         pub delay: ::core::option::Option<::prost_types::Duration>,
         #[prost(string, repeated, tag = "4")]
@@ -213,7 +232,9 @@ pub mod redis_proxy {
     }
     /// Nested message and enum types in `RedisFault`.
     pub mod redis_fault {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum RedisFaultType {
             Delay = 0,
@@ -247,7 +268,8 @@ pub mod redis_proxy {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault".into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -263,7 +285,8 @@ pub mod redis_proxy {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit".into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit"
+                .into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -307,9 +330,11 @@ impl ::prost::Name for RedisProxy {
 #[prost(skip_debug)]
 pub struct RedisProtocolOptions {
     #[prost(message, optional, tag = "1")]
-    pub auth_password: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub auth_password:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "2")]
-    pub auth_username: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub auth_username:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "3")]
     pub aws_iam: ::core::option::Option<AwsIam>,
     #[prost(message, repeated, tag = "4")]
@@ -321,11 +346,17 @@ pub mod redis_protocol_options {
     #[prost(skip_debug)]
     pub struct Credential {
         #[prost(message, optional, tag = "1")]
-        pub address: ::core::option::Option<super::super::super::super::super::super::config::core::v3::Address>,
+        pub address: ::core::option::Option<
+            super::super::super::super::super::super::config::core::v3::Address,
+        >,
         #[prost(message, optional, tag = "2")]
-        pub auth_password: ::core::option::Option<super::super::super::super::super::super::config::core::v3::DataSource>,
+        pub auth_password: ::core::option::Option<
+            super::super::super::super::super::super::config::core::v3::DataSource,
+        >,
         #[prost(message, optional, tag = "3")]
-        pub auth_username: ::core::option::Option<super::super::super::super::super::super::config::core::v3::DataSource>,
+        pub auth_username: ::core::option::Option<
+            super::super::super::super::super::super::config::core::v3::DataSource,
+        >,
     }
     impl ::prost::Name for Credential {
         const NAME: &'static str = "Credential";
@@ -334,7 +365,8 @@ pub mod redis_protocol_options {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential".into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential"
+                .into()
         }
     }
 }
@@ -345,14 +377,16 @@ impl ::prost::Name for RedisProtocolOptions {
         "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions".into()
+        "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct AwsIam {
     #[prost(message, optional, tag = "1")]
-    pub credential_provider: ::core::option::Option<super::super::super::super::common::aws::v3::AwsCredentialProvider>,
+    pub credential_provider:
+        ::core::option::Option<super::super::super::super::common::aws::v3::AwsCredentialProvider>,
     #[prost(string, tag = "2")]
     pub cache_name: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -376,7 +410,8 @@ impl ::prost::Name for AwsIam {
 #[prost(skip_debug)]
 pub struct RedisExternalAuthProvider {
     #[prost(message, optional, tag = "1")]
-    pub grpc_service: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(bool, tag = "2")]
     pub enable_auth_expiration: bool,
 }
@@ -387,7 +422,8 @@ impl ::prost::Name for RedisExternalAuthProvider {
         "envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider".into()
+        "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider"
+            .into()
     }
 }
 
@@ -437,9 +473,31 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::common::aws::v3::described::M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"cache_name\": ", "cacheName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"region\": ", "region", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"cache_name\": ",
+            "cacheName",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"service_name\": ",
+            "serviceName",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"region\": ",
+            "region",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"expiration_time\": ",
             "expirationTime",
@@ -448,7 +506,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(900000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Duration(900000000000)),
+            d::Rule::Gte(d::Bound::Duration(0)),
+        ]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.redis_proxy.v3.AwsIam",
@@ -480,7 +541,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AwsIam {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credential_provider, r, f),
                 1 => r::slot(&mut self.cache_name, r, f),
@@ -537,7 +603,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedisExternalAuthProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.enable_auth_expiration, r, f),
@@ -565,7 +636,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new("\"aws_iam\": ", "awsIam", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"aws_iam\": ",
+            "awsIam",
+            3,
+            2,
+            d::Kind::Message(&M0),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"credentials\": ",
             "credentials",
@@ -604,7 +682,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedisProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.auth_password, r, f),
                 1 => r::slot(&mut self.auth_username, r, f),
@@ -671,7 +754,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_protocol_options::Credential {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.auth_password, r, f),
@@ -682,9 +770,24 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"settings\": ", "settings", 3, 1, d::Kind::Message(&M5), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"settings\": ",
+            "settings",
+            3,
+            1,
+            d::Kind::Message(&M5),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"latency_in_micros\": ",
             "latencyInMicros",
@@ -723,7 +826,14 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .sensitive(),
-        d::FieldInfo::new("\"faults\": ", "faults", 8, 6, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"faults\": ",
+            "faults",
+            8,
+            6,
+            d::Kind::Message(&M11),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"downstream_auth_username\": ",
             "downstreamAuthUsername",
@@ -795,7 +905,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedisProxy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.settings, r, f),
@@ -844,7 +959,9 @@ pub(crate) mod described {
             "dnsCacheConfig",
             9,
             3,
-            d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
+            d::Kind::Message(
+                &crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1,
+            ),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -932,7 +1049,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::ConnPoolSettings {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.op_timeout, r, f),
                 1 => r::slot(&mut self.enable_hashtagging, r, f),
@@ -984,7 +1106,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::ConnectionRateLimit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.connection_rate_limit_per_sec, r, f),
                 _ => Ok(()),
@@ -993,7 +1120,14 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"routes\": ", "routes", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"routes\": ",
+            "routes",
+            1,
+            0,
+            d::Kind::Message(&M8),
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"case_insensitive\": ",
             "caseInsensitive",
@@ -1039,7 +1173,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::PrefixRoutes {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.routes, r, f),
                 1 => r::slot(&mut self.case_insensitive, r, f),
@@ -1050,9 +1189,32 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"prefix\": ", "prefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(1000)]),
-        d::FieldInfo::new("\"remove_prefix\": ", "removePrefix", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"prefix\": ",
+            "prefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MaxBytes(1000)]),
+        d::FieldInfo::new(
+            "\"remove_prefix\": ",
+            "removePrefix",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"request_mirror_policy\": ",
             "requestMirrorPolicy",
@@ -1109,7 +1271,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::prefix_routes::Route {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.prefix, r, f),
                 1 => r::slot(&mut self.remove_prefix, r, f),
@@ -1122,8 +1289,15 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"cluster\": ",
+        "cluster",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy",
         fields: &F9,
@@ -1150,7 +1324,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::prefix_routes::route::ReadCommandPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 _ => Ok(()),
@@ -1159,7 +1338,15 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"runtime_fraction\": ",
             "runtimeFraction",
@@ -1205,7 +1392,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::prefix_routes::route::RequestMirrorPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 1 => r::slot(&mut self.runtime_fraction, r, f),
@@ -1216,8 +1408,15 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"fault_type\": ", "faultType", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"fault_type\": ",
+            "faultType",
+            1,
+            0,
+            d::Kind::Enum(&E2),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"fault_enabled\": ",
             "faultEnabled",
@@ -1235,7 +1434,14 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"commands\": ", "commands", 4, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"commands\": ",
+            "commands",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault",
@@ -1266,7 +1472,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::RedisFault {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fault_type, r, f),
                 1 => r::slot(&mut self.fault_enabled, r, f),

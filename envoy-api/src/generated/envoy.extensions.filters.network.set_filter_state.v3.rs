@@ -5,11 +5,17 @@
 #[prost(skip_debug)]
 pub struct Config {
     #[prost(message, repeated, tag = "1")]
-    pub on_new_connection: ::prost::alloc::vec::Vec<super::super::super::common::set_filter_state::v3::FilterStateValue>,
+    pub on_new_connection: ::prost::alloc::vec::Vec<
+        super::super::super::common::set_filter_state::v3::FilterStateValue,
+    >,
     #[prost(message, repeated, tag = "2")]
-    pub on_downstream_tls_handshake: ::prost::alloc::vec::Vec<super::super::super::common::set_filter_state::v3::FilterStateValue>,
+    pub on_downstream_tls_handshake: ::prost::alloc::vec::Vec<
+        super::super::super::common::set_filter_state::v3::FilterStateValue,
+    >,
     #[prost(message, repeated, tag = "3")]
-    pub on_downstream_data: ::prost::alloc::vec::Vec<super::super::super::common::set_filter_state::v3::FilterStateValue>,
+    pub on_downstream_data: ::prost::alloc::vec::Vec<
+        super::super::super::common::set_filter_state::v3::FilterStateValue,
+    >,
 }
 impl ::prost::Name for Config {
     const NAME: &'static str = "Config";
@@ -33,7 +39,9 @@ pub(crate) mod described {
             "onNewConnection",
             1,
             0,
-            d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
+            d::Kind::Message(
+                &crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0,
+            ),
             d::Cardinality::Repeated,
         ),
         d::FieldInfo::new(
@@ -41,7 +49,9 @@ pub(crate) mod described {
             "onDownstreamTlsHandshake",
             2,
             1,
-            d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
+            d::Kind::Message(
+                &crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0,
+            ),
             d::Cardinality::Repeated,
         ),
         d::FieldInfo::new(
@@ -49,7 +59,9 @@ pub(crate) mod described {
             "onDownstreamData",
             3,
             2,
-            d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
+            d::Kind::Message(
+                &crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0,
+            ),
             d::Cardinality::Repeated,
         ),
     ];
@@ -81,7 +93,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.on_new_connection, r, f),
                 1 => r::slot(&mut self.on_downstream_tls_handshake, r, f),

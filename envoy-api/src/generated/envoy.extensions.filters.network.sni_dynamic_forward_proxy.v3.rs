@@ -5,7 +5,9 @@
 #[prost(skip_debug)]
 pub struct FilterConfig {
     #[prost(message, optional, tag = "1")]
-    pub dns_cache_config: ::core::option::Option<super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig>,
+    pub dns_cache_config: ::core::option::Option<
+        super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig,
+    >,
     #[prost(bool, tag = "3")]
     pub save_upstream_address: bool,
     #[prost(oneof = "filter_config::PortSpecifier", tags = "2")]
@@ -26,7 +28,8 @@ impl ::prost::Name for FilterConfig {
         "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig".into()
+        "type.googleapis.com/envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig"
+            .into()
     }
 }
 
@@ -41,13 +44,25 @@ pub(crate) mod described {
             "dnsCacheConfig",
             1,
             0,
-            d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
+            d::Kind::Message(
+                &crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1,
+            ),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"port_value\": ", "portValue", 2, 1, d::Kind::U32, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"port_value\": ",
+            "portValue",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(65535)),
+            d::Rule::Gt(d::Bound::Int(0)),
+        ]),
         d::FieldInfo::new(
             "\"save_upstream_address\": ",
             "saveUpstreamAddress",
@@ -90,7 +105,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dns_cache_config, r, f),
                 1 => r::member(r, f, |x| {

@@ -9,7 +9,8 @@ pub struct TcpProxy {
     #[prost(message, optional, tag = "14")]
     pub on_demand: ::core::option::Option<tcp_proxy::OnDemand>,
     #[prost(message, optional, tag = "9")]
-    pub metadata_match: ::core::option::Option<super::super::super::super::super::config::core::v3::Metadata>,
+    pub metadata_match:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::Metadata>,
     #[prost(message, optional, tag = "8")]
     pub idle_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "3")]
@@ -17,13 +18,18 @@ pub struct TcpProxy {
     #[prost(message, optional, tag = "4")]
     pub upstream_idle_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, repeated, tag = "5")]
-    pub access_log: ::prost::alloc::vec::Vec<super::super::super::super::super::config::accesslog::v3::AccessLog>,
+    pub access_log: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::accesslog::v3::AccessLog,
+    >,
     #[prost(message, optional, tag = "7")]
     pub max_connect_attempts: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "18")]
-    pub backoff_options: ::core::option::Option<super::super::super::super::super::config::core::v3::BackoffStrategy>,
+    pub backoff_options: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::BackoffStrategy,
+    >,
     #[prost(message, repeated, tag = "11")]
-    pub hash_policy: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::v3::HashPolicy>,
+    pub hash_policy:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::v3::HashPolicy>,
     #[prost(message, optional, tag = "12")]
     pub tunneling_config: ::core::option::Option<tcp_proxy::TunnelingConfig>,
     #[prost(message, optional, tag = "13")]
@@ -38,7 +44,8 @@ pub struct TcpProxy {
     #[prost(message, optional, tag = "17")]
     pub access_log_options: ::core::option::Option<tcp_proxy::TcpAccessLogOptions>,
     #[prost(message, repeated, tag = "19")]
-    pub proxy_protocol_tlvs: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::TlvEntry>,
+    pub proxy_protocol_tlvs:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::TlvEntry>,
     #[prost(enumeration = "ProxyProtocolTlvMergePolicy", tag = "23")]
     pub proxy_protocol_tlv_merge_policy: i32,
     #[prost(enumeration = "UpstreamConnectMode", tag = "21")]
@@ -68,16 +75,20 @@ pub mod tcp_proxy {
             #[prost(uint32, tag = "2")]
             pub weight: u32,
             #[prost(message, optional, tag = "3")]
-            pub metadata_match: ::core::option::Option<super::super::super::super::super::super::super::config::core::v3::Metadata>,
+            pub metadata_match: ::core::option::Option<
+                super::super::super::super::super::super::super::config::core::v3::Metadata,
+            >,
         }
         impl ::prost::Name for ClusterWeight {
             const NAME: &'static str = "ClusterWeight";
             const PACKAGE: &'static str = "envoy.extensions.filters.network.tcp_proxy.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight".into()
+                "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight".into()
+                "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight"
+                    .into()
             }
         }
     }
@@ -88,7 +99,8 @@ pub mod tcp_proxy {
             "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster".into()
+            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -99,7 +111,9 @@ pub mod tcp_proxy {
         #[prost(bool, tag = "2")]
         pub use_post: bool,
         #[prost(message, repeated, tag = "3")]
-        pub headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::HeaderValueOption>,
+        pub headers_to_add: ::prost::alloc::vec::Vec<
+            super::super::super::super::super::super::config::core::v3::HeaderValueOption,
+        >,
         #[prost(bool, tag = "4")]
         pub propagate_response_headers: bool,
         #[prost(string, tag = "5")]
@@ -107,13 +121,17 @@ pub mod tcp_proxy {
         #[prost(bool, tag = "6")]
         pub propagate_response_trailers: bool,
         #[prost(message, optional, tag = "7")]
-        pub request_id_extension: ::core::option::Option<super::super::super::http_connection_manager::v3::RequestIdExtension>,
+        pub request_id_extension: ::core::option::Option<
+            super::super::super::http_connection_manager::v3::RequestIdExtension,
+        >,
         #[prost(string, tag = "8")]
         pub request_id_header: ::prost::alloc::string::String,
         #[prost(string, tag = "9")]
         pub request_id_metadata_key: ::prost::alloc::string::String,
         #[prost(message, repeated, tag = "10")]
-        pub formatters: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+        pub formatters: ::prost::alloc::vec::Vec<
+            super::super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+        >,
     }
     impl ::prost::Name for TunnelingConfig {
         const NAME: &'static str = "TunnelingConfig";
@@ -122,14 +140,17 @@ pub mod tcp_proxy {
             "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct OnDemand {
         #[prost(message, optional, tag = "1")]
-        pub odcds_config: ::core::option::Option<super::super::super::super::super::super::config::core::v3::ConfigSource>,
+        pub odcds_config: ::core::option::Option<
+            super::super::super::super::super::super::config::core::v3::ConfigSource,
+        >,
         #[prost(string, tag = "2")]
         pub resources_locator: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "3")]
@@ -142,7 +163,8 @@ pub mod tcp_proxy {
             "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand".into()
+            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -162,7 +184,8 @@ pub mod tcp_proxy {
             "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions".into()
+            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -272,9 +295,24 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 23] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"weighted_clusters\": ",
             "weightedClusters",
@@ -483,7 +521,9 @@ pub(crate) mod described {
             if let Some(super::tcp_proxy::ClusterSpecifier::Cluster(x)) = &self.cluster_specifier {
                 d::put_member(x, v, &F0[1]);
             }
-            if let Some(super::tcp_proxy::ClusterSpecifier::WeightedClusters(x)) = &self.cluster_specifier {
+            if let Some(super::tcp_proxy::ClusterSpecifier::WeightedClusters(x)) =
+                &self.cluster_specifier
+            {
                 d::put_member(x, v, &F0[2]);
             }
             d::Field::put(&self.on_demand, v, &F0[3]);
@@ -497,7 +537,11 @@ pub(crate) mod described {
             d::Field::put(&self.hash_policy, v, &F0[11]);
             d::Field::put(&self.tunneling_config, v, &F0[12]);
             d::Field::put(&self.max_downstream_connection_duration, v, &F0[13]);
-            d::Field::put(&self.max_downstream_connection_duration_jitter_percentage, v, &F0[14]);
+            d::Field::put(
+                &self.max_downstream_connection_duration_jitter_percentage,
+                v,
+                &F0[14],
+            );
             d::Field::put(&self.access_log_flush_interval, v, &F0[15]);
             d::Field::put(&self.flush_access_log_on_connected, v, &F0[16]);
             d::Field::put(&self.access_log_options, v, &F0[17]);
@@ -515,14 +559,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TcpProxy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::member(r, f, |x| {
                     self.cluster_specifier = Some(super::tcp_proxy::ClusterSpecifier::Cluster(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.cluster_specifier = Some(super::tcp_proxy::ClusterSpecifier::WeightedClusters(x))
+                    self.cluster_specifier =
+                        Some(super::tcp_proxy::ClusterSpecifier::WeightedClusters(x))
                 }),
                 3 => r::slot(&mut self.on_demand, r, f),
                 4 => r::slot(&mut self.metadata_match, r, f),
@@ -535,7 +585,11 @@ pub(crate) mod described {
                 11 => r::slot(&mut self.hash_policy, r, f),
                 12 => r::slot(&mut self.tunneling_config, r, f),
                 13 => r::slot(&mut self.max_downstream_connection_duration, r, f),
-                14 => r::slot(&mut self.max_downstream_connection_duration_jitter_percentage, r, f),
+                14 => r::slot(
+                    &mut self.max_downstream_connection_duration_jitter_percentage,
+                    r,
+                    f,
+                ),
                 15 => r::slot(&mut self.access_log_flush_interval, r, f),
                 16 => r::slot(&mut self.flush_access_log_on_connected, r, f),
                 17 => r::slot(&mut self.access_log_options, r, f),
@@ -603,7 +657,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::OnDemand {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.odcds_config, r, f),
                 1 => r::slot(&mut self.resources_locator, r, f),
@@ -668,7 +727,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::TcpAccessLogOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_log_flush_interval, r, f),
                 1 => r::slot(&mut self.flush_access_log_on_connected, r, f),
@@ -678,68 +742,7 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"hostname\": ", "hostname", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"use_post\": ", "usePost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"headers_to_add\": ",
-            "headersToAdd",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"propagate_response_headers\": ",
-            "propagateResponseHeaders",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"post_path\": ", "postPath", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"propagate_response_trailers\": ",
-            "propagateResponseTrailers",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"request_id_extension\": ",
-            "requestIdExtension",
-            7,
-            6,
-            d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"request_id_header\": ",
-            "requestIdHeader",
-            8,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"request_id_metadata_key\": ",
-            "requestIdMetadataKey",
-            9,
-            8,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"formatters\": ",
-            "formatters",
-            10,
-            9,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Repeated,
-        ),
-    ];
+    static F3: [d::FieldInfo; 10] = [d::FieldInfo::new("\"hostname\": ", "hostname", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]), d::FieldInfo::new("\"use_post\": ", "usePost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"headers_to_add\": ", "headersToAdd", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M37), d::Cardinality::Repeated).rules(&[d::Rule::MaxItems(1000)]), d::FieldInfo::new("\"propagate_response_headers\": ", "propagateResponseHeaders", 4, 3, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"post_path\": ", "postPath", 5, 4, d::Kind::String, d::Cardinality::Implicit), d::FieldInfo::new("\"propagate_response_trailers\": ", "propagateResponseTrailers", 6, 5, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"request_id_extension\": ", "requestIdExtension", 7, 6, d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M13), d::Cardinality::Optional), d::FieldInfo::new("\"request_id_header\": ", "requestIdHeader", 8, 7, d::Kind::String, d::Cardinality::Implicit), d::FieldInfo::new("\"request_id_metadata_key\": ", "requestIdMetadataKey", 9, 8, d::Kind::String, d::Cardinality::Implicit), d::FieldInfo::new("\"formatters\": ", "formatters", 10, 9, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Repeated), ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig",
         fields: &F3,
@@ -775,7 +778,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::TunnelingConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.hostname, r, f),
                 1 => r::slot(&mut self.use_post, r, f),
@@ -792,10 +800,15 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
-    ];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"clusters\": ",
+        "clusters",
+        1,
+        0,
+        d::Kind::Message(&M5),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster",
         fields: &F4,
@@ -822,7 +835,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::WeightedCluster {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.clusters, r, f),
                 _ => Ok(()),
@@ -831,8 +849,24 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"weight\": ", "weight", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"weight\": ",
+            "weight",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"metadata_match\": ",
             "metadataMatch",
@@ -870,7 +904,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::weighted_cluster::ClusterWeight {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.weight, r, f),

@@ -29,13 +29,19 @@ pub struct UdpProxyConfig {
     #[prost(message, repeated, tag = "5")]
     pub hash_policies: ::prost::alloc::vec::Vec<udp_proxy_config::HashPolicy>,
     #[prost(message, optional, tag = "6")]
-    pub upstream_socket_config: ::core::option::Option<super::super::super::super::super::config::core::v3::UdpSocketConfig>,
+    pub upstream_socket_config: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::UdpSocketConfig,
+    >,
     #[prost(bool, tag = "7")]
     pub use_per_packet_load_balancing: bool,
     #[prost(message, repeated, tag = "8")]
-    pub access_log: ::prost::alloc::vec::Vec<super::super::super::super::super::config::accesslog::v3::AccessLog>,
+    pub access_log: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::accesslog::v3::AccessLog,
+    >,
     #[prost(message, repeated, tag = "10")]
-    pub proxy_access_log: ::prost::alloc::vec::Vec<super::super::super::super::super::config::accesslog::v3::AccessLog>,
+    pub proxy_access_log: ::prost::alloc::vec::Vec<
+        super::super::super::super::super::config::accesslog::v3::AccessLog,
+    >,
     #[prost(message, repeated, tag = "11")]
     pub session_filters: ::prost::alloc::vec::Vec<udp_proxy_config::SessionFilter>,
     #[prost(message, optional, tag = "12")]
@@ -70,7 +76,8 @@ pub mod udp_proxy_config {
             "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy".into()
+            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -88,7 +95,9 @@ pub mod udp_proxy_config {
             #[prost(message, tag = "2")]
             TypedConfig(crate::Any),
             #[prost(message, tag = "3")]
-            ConfigDiscovery(super::super::super::super::super::super::super::config::core::v3::ExtensionConfigSource),
+            ConfigDiscovery(
+                super::super::super::super::super::super::super::config::core::v3::ExtensionConfigSource,
+            ),
         }
     }
     impl ::prost::Name for SessionFilter {
@@ -98,7 +107,8 @@ pub mod udp_proxy_config {
             "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter".into()
+            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -119,7 +129,9 @@ pub mod udp_proxy_config {
         #[prost(message, optional, tag = "7")]
         pub retry_options: ::core::option::Option<udp_tunneling_config::RetryOptions>,
         #[prost(message, repeated, tag = "8")]
-        pub headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::HeaderValueOption>,
+        pub headers_to_add: ::prost::alloc::vec::Vec<
+            super::super::super::super::super::super::config::core::v3::HeaderValueOption,
+        >,
         #[prost(message, optional, tag = "9")]
         pub buffer_options: ::core::option::Option<udp_tunneling_config::BufferOptions>,
         #[prost(bool, tag = "10")]
@@ -141,10 +153,12 @@ pub mod udp_proxy_config {
             const NAME: &'static str = "BufferOptions";
             const PACKAGE: &'static str = "envoy.extensions.filters.udp.udp_proxy.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions".into()
+                "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions".into()
+                "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -153,16 +167,20 @@ pub mod udp_proxy_config {
             #[prost(message, optional, tag = "1")]
             pub max_connect_attempts: ::core::option::Option<u32>,
             #[prost(message, optional, tag = "2")]
-            pub backoff_options: ::core::option::Option<super::super::super::super::super::super::super::config::core::v3::BackoffStrategy>,
+            pub backoff_options: ::core::option::Option<
+                super::super::super::super::super::super::super::config::core::v3::BackoffStrategy,
+            >,
         }
         impl ::prost::Name for RetryOptions {
             const NAME: &'static str = "RetryOptions";
             const PACKAGE: &'static str = "envoy.extensions.filters.udp.udp_proxy.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions".into()
+                "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions".into()
+                "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions"
+                    .into()
             }
         }
     }
@@ -173,7 +191,8 @@ pub mod udp_proxy_config {
             "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig".into()
+            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -191,7 +210,8 @@ pub mod udp_proxy_config {
             "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions".into()
+            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -218,8 +238,15 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"cluster\": ",
+        "cluster",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.Route",
         fields: &F0,
@@ -246,7 +273,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Route {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 _ => Ok(()),
@@ -255,15 +287,29 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 13] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)])
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
+        d::FieldInfo::new(
+            "\"stat_prefix\": ",
+            "statPrefix",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"cluster\": ",
+            "cluster",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)])
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -375,10 +421,12 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.stat_prefix, v, &F1[0]);
-            if let Some(super::udp_proxy_config::RouteSpecifier::Cluster(x)) = &self.route_specifier {
+            if let Some(super::udp_proxy_config::RouteSpecifier::Cluster(x)) = &self.route_specifier
+            {
                 d::put_member(x, v, &F1[1]);
             }
-            if let Some(super::udp_proxy_config::RouteSpecifier::Matcher(x)) = &self.route_specifier {
+            if let Some(super::udp_proxy_config::RouteSpecifier::Matcher(x)) = &self.route_specifier
+            {
                 d::put_member(x, v, &F1[2]);
             }
             d::Field::put(&self.idle_timeout, v, &F1[3]);
@@ -400,7 +448,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UdpProxyConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::member(r, f, |x| {
@@ -425,12 +478,26 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"source_ip\": ", "sourceIp", 1, 0, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"source_ip\": ",
+            "sourceIp",
+            1,
+            0,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy",
@@ -451,10 +518,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::udp_proxy_config::hash_policy::PolicySpecifier::SourceIp(x)) = &self.policy_specifier {
+            if let Some(super::udp_proxy_config::hash_policy::PolicySpecifier::SourceIp(x)) =
+                &self.policy_specifier
+            {
                 d::put_member(x, v, &F2[0]);
             }
-            if let Some(super::udp_proxy_config::hash_policy::PolicySpecifier::Key(x)) = &self.policy_specifier {
+            if let Some(super::udp_proxy_config::hash_policy::PolicySpecifier::Key(x)) =
+                &self.policy_specifier
+            {
                 d::put_member(x, v, &F2[1]);
             }
         }
@@ -466,13 +537,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::HashPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::udp_proxy_config::hash_policy::PolicySpecifier::SourceIp(x))
+                    self.policy_specifier =
+                        Some(super::udp_proxy_config::hash_policy::PolicySpecifier::SourceIp(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::udp_proxy_config::hash_policy::PolicySpecifier::Key(x))
+                    self.policy_specifier = Some(
+                        super::udp_proxy_config::hash_policy::PolicySpecifier::Key(x),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -480,7 +559,15 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -520,10 +607,14 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F3[0]);
-            if let Some(super::udp_proxy_config::session_filter::ConfigType::TypedConfig(x)) = &self.config_type {
+            if let Some(super::udp_proxy_config::session_filter::ConfigType::TypedConfig(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F3[1]);
             }
-            if let Some(super::udp_proxy_config::session_filter::ConfigType::ConfigDiscovery(x)) = &self.config_type {
+            if let Some(super::udp_proxy_config::session_filter::ConfigType::ConfigDiscovery(x)) =
+                &self.config_type
+            {
                 d::put_member(x, v, &F3[2]);
             }
         }
@@ -535,14 +626,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::SessionFilter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::udp_proxy_config::session_filter::ConfigType::TypedConfig(x))
+                    self.config_type =
+                        Some(super::udp_proxy_config::session_filter::ConfigType::TypedConfig(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.config_type = Some(super::udp_proxy_config::session_filter::ConfigType::ConfigDiscovery(x))
+                    self.config_type = Some(
+                        super::udp_proxy_config::session_filter::ConfigType::ConfigDiscovery(x),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -595,7 +694,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::UdpAccessLogOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_log_flush_interval, r, f),
                 1 => r::slot(&mut self.flush_access_log_on_tunnel_connected, r, f),
@@ -605,10 +709,32 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"proxy_host\": ", "proxyHost", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"proxy_port\": ", "proxyPort", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"target_host\": ", "targetHost", 3, 2, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"proxy_host\": ",
+            "proxyHost",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"proxy_port\": ",
+            "proxyPort",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"target_host\": ",
+            "targetHost",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"default_target_port\": ",
             "defaultTargetPort",
@@ -617,9 +743,26 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Implicit,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"use_post\": ", "usePost", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"post_path\": ", "postPath", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(65535)),
+            d::Rule::Gt(d::Bound::Int(0)),
+        ]),
+        d::FieldInfo::new(
+            "\"use_post\": ",
+            "usePost",
+            5,
+            4,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"post_path\": ",
+            "postPath",
+            6,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"retry_options\": ",
             "retryOptions",
@@ -698,7 +841,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::UdpTunnelingConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.proxy_host, r, f),
                 1 => r::slot(&mut self.proxy_port, r, f),
@@ -761,7 +909,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::udp_tunneling_config::BufferOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_buffered_datagrams, r, f),
                 1 => r::slot(&mut self.max_buffered_bytes, r, f),
@@ -815,7 +968,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::udp_tunneling_config::RetryOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_connect_attempts, r, f),
                 1 => r::slot(&mut self.backoff_options, r, f),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct Cel {
     #[prost(message, optional, tag = "1")]
-    pub cel_config: ::core::option::Option<super::super::super::super::config::core::v3::CelExpressionConfig>,
+    pub cel_config:
+        ::core::option::Option<super::super::super::super::config::core::v3::CelExpressionConfig>,
 }
 impl ::prost::Name for Cel {
     const NAME: &'static str = "Cel";
@@ -57,7 +58,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Cel {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cel_config, r, f),
                 _ => Ok(()),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct CommonGeoipProviderConfig {
     #[prost(message, optional, tag = "1")]
-    pub geo_headers_to_add: ::core::option::Option<common_geoip_provider_config::GeolocationHeadersToAdd>,
+    pub geo_headers_to_add:
+        ::core::option::Option<common_geoip_provider_config::GeolocationHeadersToAdd>,
     #[prost(message, optional, tag = "3")]
     pub geo_field_keys: ::core::option::Option<common_geoip_provider_config::GeolocationFieldKeys>,
 }
@@ -45,10 +46,12 @@ pub mod common_geoip_provider_config {
         const NAME: &'static str = "GeolocationHeadersToAdd";
         const PACKAGE: &'static str = "envoy.extensions.geoip_providers.common.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd".into()
+            "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd".into()
+            "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -83,10 +86,12 @@ pub mod common_geoip_provider_config {
         const NAME: &'static str = "GeolocationFieldKeys";
         const PACKAGE: &'static str = "envoy.extensions.geoip_providers.common.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys".into()
+            "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys".into()
+            "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys"
+                .into()
         }
     }
 }
@@ -97,7 +102,8 @@ impl ::prost::Name for CommonGeoipProviderConfig {
         "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig".into()
+        "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig"
+            .into()
     }
 }
 
@@ -155,7 +161,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommonGeoipProviderConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.geo_headers_to_add, r, f),
                 1 => r::slot(&mut self.geo_field_keys, r, f),
@@ -165,17 +176,94 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 12] = [
-        d::FieldInfo::new("\"country\": ", "country", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"city\": ", "city", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"region\": ", "region", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"asn\": ", "asn", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"asn_org\": ", "asnOrg", 12, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon\": ", "anon", 5, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon_vpn\": ", "anonVpn", 6, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon_hosting\": ", "anonHosting", 7, 7, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon_tor\": ", "anonTor", 8, 8, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon_proxy\": ", "anonProxy", 9, 9, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"isp\": ", "isp", 10, 10, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"country\": ",
+            "country",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"city\": ",
+            "city",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"region\": ",
+            "region",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"asn\": ",
+            "asn",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"asn_org\": ",
+            "asnOrg",
+            12,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"anon\": ",
+            "anon",
+            5,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"anon_vpn\": ",
+            "anonVpn",
+            6,
+            6,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"anon_hosting\": ",
+            "anonHosting",
+            7,
+            7,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"anon_tor\": ",
+            "anonTor",
+            8,
+            8,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"anon_proxy\": ",
+            "anonProxy",
+            9,
+            9,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"isp\": ",
+            "isp",
+            10,
+            10,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"apple_private_relay\": ",
             "applePrivateRelay",
@@ -222,7 +310,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_geoip_provider_config::GeolocationFieldKeys {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.country, r, f),
                 1 => r::slot(&mut self.city, r, f),
@@ -242,34 +335,118 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 13] = [
-        d::FieldInfo::new("\"country\": ", "country", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"city\": ", "city", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"region\": ", "region", 3, 2, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"asn\": ", "asn", 4, 3, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"asn_org\": ", "asnOrg", 13, 4, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"is_anon\": ", "isAnon", 5, 5, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }])
-            .deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
-        d::FieldInfo::new("\"anon\": ", "anon", 12, 6, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"anon_vpn\": ", "anonVpn", 6, 7, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"anon_hosting\": ", "anonHosting", 7, 8, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"anon_tor\": ", "anonTor", 8, 9, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"anon_proxy\": ", "anonProxy", 9, 10, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"isp\": ", "isp", 10, 11, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"country\": ",
+            "country",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"city\": ",
+            "city",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"region\": ",
+            "region",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"asn\": ",
+            "asn",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"asn_org\": ",
+            "asnOrg",
+            13,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"is_anon\": ",
+            "isAnon",
+            5,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }])
+        .deprecated(&d::Deprecation {
+            since: "3.0",
+            disallowed: false,
+        }),
+        d::FieldInfo::new(
+            "\"anon\": ",
+            "anon",
+            12,
+            6,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"anon_vpn\": ",
+            "anonVpn",
+            6,
+            7,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"anon_hosting\": ",
+            "anonHosting",
+            7,
+            8,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"anon_tor\": ",
+            "anonTor",
+            8,
+            9,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"anon_proxy\": ",
+            "anonProxy",
+            9,
+            10,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"isp\": ",
+            "isp",
+            10,
+            11,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
         d::FieldInfo::new(
             "\"apple_private_relay\": ",
             "applePrivateRelay",
@@ -318,7 +495,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_geoip_provider_config::GeolocationHeadersToAdd {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.country, r, f),
                 1 => r::slot(&mut self.city, r, f),

@@ -6,7 +6,10 @@
 pub struct PreserveCaseFormatterConfig {
     #[prost(bool, tag = "1")]
     pub forward_reason_phrase: bool,
-    #[prost(enumeration = "preserve_case_formatter_config::FormatterTypeOnEnvoyHeaders", tag = "2")]
+    #[prost(
+        enumeration = "preserve_case_formatter_config::FormatterTypeOnEnvoyHeaders",
+        tag = "2"
+    )]
     pub formatter_type_on_envoy_headers: i32,
 }
 /// Nested message and enum types in `PreserveCaseFormatterConfig`.
@@ -42,10 +45,12 @@ impl ::prost::Name for PreserveCaseFormatterConfig {
     const NAME: &'static str = "PreserveCaseFormatterConfig";
     const PACKAGE: &'static str = "envoy.extensions.http.header_formatters.preserve_case.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig".into()
+        "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"
+            .into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig".into()
+        "type.googleapis.com/envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"
+            .into()
     }
 }
 
@@ -56,7 +61,10 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig.FormatterTypeOnEnvoyHeaders",
-        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "PROPER_CASE")],
+        values: &[
+            d::EnumValue::new(0, "DEFAULT"),
+            d::EnumValue::new(1, "PROPER_CASE"),
+        ],
     };
     impl d::DescribeEnum for super::preserve_case_formatter_config::FormatterTypeOnEnvoyHeaders {
         const INFO: &'static d::EnumInfo = &E0;
@@ -108,7 +116,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PreserveCaseFormatterConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.forward_reason_phrase, r, f),
                 1 => r::slot(&mut self.formatter_type_on_envoy_headers, r, f),

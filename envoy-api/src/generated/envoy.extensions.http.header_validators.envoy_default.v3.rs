@@ -5,12 +5,17 @@
 #[prost(skip_debug)]
 pub struct HeaderValidatorConfig {
     #[prost(message, optional, tag = "1")]
-    pub http1_protocol_options: ::core::option::Option<header_validator_config::Http1ProtocolOptions>,
+    pub http1_protocol_options:
+        ::core::option::Option<header_validator_config::Http1ProtocolOptions>,
     #[prost(message, optional, tag = "2")]
-    pub uri_path_normalization_options: ::core::option::Option<header_validator_config::UriPathNormalizationOptions>,
+    pub uri_path_normalization_options:
+        ::core::option::Option<header_validator_config::UriPathNormalizationOptions>,
     #[prost(bool, tag = "3")]
     pub restrict_http_methods: bool,
-    #[prost(enumeration = "header_validator_config::HeadersWithUnderscoresAction", tag = "4")]
+    #[prost(
+        enumeration = "header_validator_config::HeadersWithUnderscoresAction",
+        tag = "4"
+    )]
     pub headers_with_underscores_action: i32,
     #[prost(bool, tag = "5")]
     pub strip_fragment_from_path: bool,
@@ -24,12 +29,17 @@ pub mod header_validator_config {
         pub skip_path_normalization: bool,
         #[prost(bool, tag = "2")]
         pub skip_merging_slashes: bool,
-        #[prost(enumeration = "uri_path_normalization_options::PathWithEscapedSlashesAction", tag = "3")]
+        #[prost(
+            enumeration = "uri_path_normalization_options::PathWithEscapedSlashesAction",
+            tag = "3"
+        )]
         pub path_with_escaped_slashes_action: i32,
     }
     /// Nested message and enum types in `UriPathNormalizationOptions`.
     pub mod uri_path_normalization_options {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum PathWithEscapedSlashesAction {
             ImplementationSpecificDefault = 0,
@@ -69,7 +79,8 @@ pub mod header_validator_config {
         const NAME: &'static str = "UriPathNormalizationOptions";
         const PACKAGE: &'static str = "envoy.extensions.http.header_validators.envoy_default.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.UriPathNormalizationOptions".into()
+            "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.UriPathNormalizationOptions"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
             "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.UriPathNormalizationOptions"
@@ -86,10 +97,12 @@ pub mod header_validator_config {
         const NAME: &'static str = "Http1ProtocolOptions";
         const PACKAGE: &'static str = "envoy.extensions.http.header_validators.envoy_default.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions".into()
+            "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions".into()
+            "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions"
+                .into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -129,7 +142,8 @@ impl ::prost::Name for HeaderValidatorConfig {
         "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig".into()
+        "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig"
+            .into()
     }
 }
 
@@ -160,9 +174,7 @@ pub(crate) mod described {
             d::EnumValue::new(4, "UNESCAPE_AND_FORWARD"),
         ],
     };
-    impl d::DescribeEnum for super::header_validator_config::uri_path_normalization_options::PathWithEscapedSlashesAction {
-        const INFO: &'static d::EnumInfo = &E1;
-    }
+    impl d::DescribeEnum for super::header_validator_config::uri_path_normalization_options::PathWithEscapedSlashesAction { const INFO: &'static d::EnumInfo = &E1; }
 
     static F0: [d::FieldInfo; 5] = [
         d::FieldInfo::new(
@@ -236,7 +248,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderValidatorConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http1_protocol_options, r, f),
                 1 => r::slot(&mut self.uri_path_normalization_options, r, f),
@@ -282,7 +299,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::header_validator_config::Http1ProtocolOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_chunked_length, r, f),
                 _ => Ok(()),
@@ -345,7 +367,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::header_validator_config::UriPathNormalizationOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.skip_path_normalization, r, f),
                 1 => r::slot(&mut self.skip_merging_slashes, r, f),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct OAuth2 {
     #[prost(message, optional, tag = "1")]
-    pub token_endpoint: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
+    pub token_endpoint:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
     #[prost(string, repeated, tag = "2")]
     pub scopes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "4")]
@@ -23,7 +24,9 @@ pub mod o_auth2 {
         #[prost(string, tag = "1")]
         pub client_id: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
-        pub client_secret: ::core::option::Option<super::super::super::super::super::transport_sockets::tls::v3::SdsSecretConfig>,
+        pub client_secret: ::core::option::Option<
+            super::super::super::super::super::transport_sockets::tls::v3::SdsSecretConfig,
+        >,
         #[prost(enumeration = "AuthType", tag = "3")]
         pub auth_type: i32,
     }
@@ -34,7 +37,8 @@ pub mod o_auth2 {
             "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials".into()
+            "type.googleapis.com/envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -52,7 +56,8 @@ pub mod o_auth2 {
             "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter".into()
+            "type.googleapis.com/envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter"
+                .into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -105,7 +110,10 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.AuthType",
-        values: &[d::EnumValue::new(0, "BASIC_AUTH"), d::EnumValue::new(1, "URL_ENCODED_BODY")],
+        values: &[
+            d::EnumValue::new(0, "BASIC_AUTH"),
+            d::EnumValue::new(1, "URL_ENCODED_BODY"),
+        ],
     };
     impl d::DescribeEnum for super::o_auth2::AuthType {
         const INFO: &'static d::EnumInfo = &E0;
@@ -121,7 +129,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"scopes\": ", "scopes", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"scopes\": ",
+            "scopes",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"client_credentials\": ",
             "clientCredentials",
@@ -184,11 +199,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OAuth2 {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.token_endpoint, r, f),
                 1 => r::slot(&mut self.scopes, r, f),
-                2 => r::member(r, f, |x| self.flow_type = Some(super::o_auth2::FlowType::ClientCredentials(x))),
+                2 => r::member(r, f, |x| {
+                    self.flow_type = Some(super::o_auth2::FlowType::ClientCredentials(x))
+                }),
                 3 => r::slot(&mut self.token_fetch_retry_interval, r, f),
                 4 => r::slot(&mut self.endpoint_params, r, f),
                 _ => Ok(()),
@@ -197,7 +219,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"client_id\": ", "clientId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"client_id\": ",
+            "clientId",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"client_secret\": ",
             "clientSecret",
@@ -207,7 +237,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"auth_type\": ", "authType", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"auth_type\": ",
+            "authType",
+            3,
+            2,
+            d::Kind::Enum(&E0),
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials",
@@ -237,7 +274,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::o_auth2::ClientCredentials {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.client_id, r, f),
                 1 => r::slot(&mut self.client_secret, r, f),
@@ -248,8 +290,23 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter",
@@ -278,7 +335,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::o_auth2::EndpointParameter {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.value, r, f),

@@ -9,7 +9,8 @@ pub struct CustomHeaderConfig {
     #[prost(bool, tag = "2")]
     pub allow_extension_to_set_address_as_trusted: bool,
     #[prost(message, optional, tag = "3")]
-    pub reject_with_status: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub reject_with_status:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
 }
 impl ::prost::Name for CustomHeaderConfig {
     const NAME: &'static str = "CustomHeaderConfig";
@@ -18,7 +19,8 @@ impl ::prost::Name for CustomHeaderConfig {
         "envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig".into()
+        "type.googleapis.com/envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig"
+            .into()
     }
 }
 
@@ -28,8 +30,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new(
+            "\"header_name\": ",
+            "headerName",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: true }]),
         d::FieldInfo::new(
             "\"allow_extension_to_set_address_as_trusted\": ",
             "allowExtensionToSetAddressAsTrusted",
@@ -75,7 +84,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CustomHeaderConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 1 => r::slot(&mut self.allow_extension_to_set_address_as_trusted, r, f),

@@ -25,7 +25,8 @@ impl ::prost::Name for XffConfig {
 #[prost(skip_debug)]
 pub struct XffTrustedCidrs {
     #[prost(message, repeated, tag = "1")]
-    pub cidrs: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::CidrRange>,
+    pub cidrs:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::CidrRange>,
 }
 impl ::prost::Name for XffTrustedCidrs {
     const NAME: &'static str = "XffTrustedCidrs";
@@ -34,7 +35,8 @@ impl ::prost::Name for XffTrustedCidrs {
         "envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs".into()
+        "type.googleapis.com/envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs"
+            .into()
     }
 }
 
@@ -97,7 +99,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::XffConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.xff_num_trusted_hops, r, f),
                 1 => r::slot(&mut self.xff_trusted_cidrs, r, f),
@@ -141,7 +148,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::XffTrustedCidrs {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cidrs, r, f),
                 _ => Ok(()),

@@ -14,7 +14,8 @@ impl ::prost::Name for CookieBasedSessionState {
         "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState".into()
+        "type.googleapis.com/envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState"
+            .into()
     }
 }
 
@@ -58,7 +59,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CookieBasedSessionState {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cookie, r, f),
                 _ => Ok(()),

@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct LocalityLbConfig {
     #[prost(oneof = "locality_lb_config::LocalityConfigSpecifier", tags = "1, 2")]
-    pub locality_config_specifier: ::core::option::Option<locality_lb_config::LocalityConfigSpecifier>,
+    pub locality_config_specifier:
+        ::core::option::Option<locality_lb_config::LocalityConfigSpecifier>,
 }
 /// Nested message and enum types in `LocalityLbConfig`.
 pub mod locality_lb_config {
@@ -13,7 +14,8 @@ pub mod locality_lb_config {
     #[prost(skip_debug)]
     pub struct ZoneAwareLbConfig {
         #[prost(message, optional, tag = "1")]
-        pub routing_enabled: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+        pub routing_enabled:
+            ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
         #[prost(message, optional, tag = "2")]
         pub min_cluster_size: ::core::option::Option<u64>,
         #[prost(bool, tag = "3")]
@@ -37,14 +39,17 @@ pub mod locality_lb_config {
             const NAME: &'static str = "ForceLocalZone";
             const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.common.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone".into()
+                "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
                 "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone"
                     .into()
             }
         }
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum LocalityBasis {
             HealthyHostsNum = 0,
@@ -75,10 +80,12 @@ pub mod locality_lb_config {
         const NAME: &'static str = "ZoneAwareLbConfig";
         const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.common.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig".into()
+            "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig".into()
+            "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -88,10 +95,12 @@ pub mod locality_lb_config {
         const NAME: &'static str = "LocalityWeightedLbConfig";
         const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.common.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.LocalityWeightedLbConfig".into()
+            "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.LocalityWeightedLbConfig"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.LocalityWeightedLbConfig".into()
+            "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.LocalityWeightedLbConfig"
+                .into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -109,7 +118,8 @@ impl ::prost::Name for LocalityLbConfig {
         "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig".into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -118,7 +128,8 @@ pub struct SlowStartConfig {
     #[prost(message, optional, tag = "1")]
     pub slow_start_window: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "2")]
-    pub aggression: ::core::option::Option<super::super::super::super::config::core::v3::RuntimeDouble>,
+    pub aggression:
+        ::core::option::Option<super::super::super::super::config::core::v3::RuntimeDouble>,
     #[prost(message, optional, tag = "3")]
     pub min_weight_percent: ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
 }
@@ -129,7 +140,8 @@ impl ::prost::Name for SlowStartConfig {
         "envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig".into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -140,7 +152,9 @@ pub struct ConsistentHashingLbConfig {
     #[prost(message, optional, tag = "2")]
     pub hash_balance_factor: ::core::option::Option<u32>,
     #[prost(message, repeated, tag = "3")]
-    pub hash_policy: ::prost::alloc::vec::Vec<super::super::super::super::config::route::v3::route_action::HashPolicy>,
+    pub hash_policy: ::prost::alloc::vec::Vec<
+        super::super::super::super::config::route::v3::route_action::HashPolicy,
+    >,
 }
 impl ::prost::Name for ConsistentHashingLbConfig {
     const NAME: &'static str = "ConsistentHashingLbConfig";
@@ -149,7 +163,8 @@ impl ::prost::Name for ConsistentHashingLbConfig {
         "envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig".into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -169,7 +184,8 @@ impl ::prost::Name for OrcaOobReportingConfig {
         "envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig".into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig"
+            .into()
     }
 }
 
@@ -244,7 +260,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConsistentHashingLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_hostname_for_hashing, r, f),
                 1 => r::slot(&mut self.hash_balance_factor, r, f),
@@ -293,10 +314,15 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::locality_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x)) = &self.locality_config_specifier {
+            if let Some(super::locality_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x)) =
+                &self.locality_config_specifier
+            {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::locality_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x)) = &self.locality_config_specifier {
+            if let Some(
+                super::locality_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x),
+            ) = &self.locality_config_specifier
+            {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -308,10 +334,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalityLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.locality_config_specifier = Some(super::locality_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x))
+                    self.locality_config_specifier = Some(
+                        super::locality_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x),
+                    )
                 }),
                 1 => r::member(r, f, |x| {
                     self.locality_config_specifier = Some(super::locality_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x))
@@ -346,7 +379,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_lb_config::LocalityWeightedLbConfig {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -439,7 +477,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_lb_config::ZoneAwareLbConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.routing_enabled, r, f),
                 1 => r::slot(&mut self.min_cluster_size, r, f),
@@ -486,7 +529,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_lb_config::zone_aware_lb_config::ForceLocalZone {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.min_size, r, f),
                 _ => Ok(()),
@@ -495,10 +543,24 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"port_value\": ", "portValue", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"port_value\": ",
+            "portValue",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new(
+            "\"authority\": ",
+            "authority",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"transport_socket_match_criteria\": ",
             "transportSocketMatchCriteria",
@@ -536,7 +598,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OrcaOobReportingConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.port_value, r, f),
                 1 => r::slot(&mut self.authority, r, f),
@@ -600,7 +667,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SlowStartConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.slow_start_window, r, f),
                 1 => r::slot(&mut self.aggression, r, f),

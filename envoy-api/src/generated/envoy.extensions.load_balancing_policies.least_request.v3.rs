@@ -7,7 +7,8 @@ pub struct LeastRequest {
     #[prost(message, optional, tag = "1")]
     pub choice_count: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "2")]
-    pub active_request_bias: ::core::option::Option<super::super::super::super::config::core::v3::RuntimeDouble>,
+    pub active_request_bias:
+        ::core::option::Option<super::super::super::super::config::core::v3::RuntimeDouble>,
     #[prost(message, optional, tag = "3")]
     pub slow_start_config: ::core::option::Option<super::super::common::v3::SlowStartConfig>,
     #[prost(message, optional, tag = "4")]
@@ -53,7 +54,8 @@ impl ::prost::Name for LeastRequest {
         "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest".into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest"
+            .into()
     }
 }
 
@@ -64,15 +66,25 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest.SelectionMethod",
-        values: &[d::EnumValue::new(0, "N_CHOICES"), d::EnumValue::new(1, "FULL_SCAN")],
+        values: &[
+            d::EnumValue::new(0, "N_CHOICES"),
+            d::EnumValue::new(1, "FULL_SCAN"),
+        ],
     };
     impl d::DescribeEnum for super::least_request::SelectionMethod {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"choice_count\": ", "choiceCount", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(2))]),
+        d::FieldInfo::new(
+            "\"choice_count\": ",
+            "choiceCount",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Gte(d::Bound::Int(2))]),
         d::FieldInfo::new(
             "\"active_request_bias\": ",
             "activeRequestBias",
@@ -86,7 +98,9 @@ pub(crate) mod described {
             "slowStartConfig",
             3,
             2,
-            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M6),
+            d::Kind::Message(
+                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M6,
+            ),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -94,7 +108,9 @@ pub(crate) mod described {
             "localityLbConfig",
             4,
             3,
-            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M1),
+            d::Kind::Message(
+                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M1,
+            ),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -150,7 +166,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LeastRequest {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.choice_count, r, f),
                 1 => r::slot(&mut self.active_request_bias, r, f),

@@ -7,9 +7,12 @@ pub struct OverrideHost {
     #[prost(message, repeated, tag = "1")]
     pub override_host_sources: ::prost::alloc::vec::Vec<override_host::OverrideHostSource>,
     #[prost(message, optional, tag = "2")]
-    pub selected_host_key: ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
+    pub selected_host_key:
+        ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
     #[prost(message, optional, tag = "3")]
-    pub fallback_policy: ::core::option::Option<super::super::super::super::config::cluster::v3::LoadBalancingPolicy>,
+    pub fallback_policy: ::core::option::Option<
+        super::super::super::super::config::cluster::v3::LoadBalancingPolicy,
+    >,
 }
 /// Nested message and enum types in `OverrideHost`.
 pub mod override_host {
@@ -19,16 +22,20 @@ pub mod override_host {
         #[prost(string, tag = "1")]
         pub header: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
-        pub metadata: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKey>,
+        pub metadata: ::core::option::Option<
+            super::super::super::super::super::r#type::metadata::v3::MetadataKey,
+        >,
     }
     impl ::prost::Name for OverrideHostSource {
         const NAME: &'static str = "OverrideHostSource";
         const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.override_host.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource".into()
+            "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource".into()
+            "type.googleapis.com/envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource"
+                .into()
         }
     }
 }
@@ -39,7 +46,8 @@ impl ::prost::Name for OverrideHost {
         "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost".into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost"
+            .into()
     }
 }
 
@@ -104,7 +112,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OverrideHost {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.override_host_sources, r, f),
                 1 => r::slot(&mut self.selected_host_key, r, f),
@@ -115,8 +128,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"header\": ",
+            "header",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -153,7 +173,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::override_host::OverrideHostSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.metadata, r, f),

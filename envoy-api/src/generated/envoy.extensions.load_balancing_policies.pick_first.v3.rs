@@ -14,7 +14,8 @@ impl ::prost::Name for PickFirst {
         "envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst".into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst"
+            .into()
     }
 }
 
@@ -57,7 +58,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PickFirst {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.shuffle_address_list, r, f),
                 _ => Ok(()),

@@ -28,7 +28,9 @@ pub(crate) mod described {
         "localityLbConfig",
         1,
         0,
-        d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M1),
+        d::Kind::Message(
+            &crate::envoy::extensions::load_balancing_policies::common::v3::described::M1,
+        ),
         d::Cardinality::Optional,
     )];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
@@ -57,7 +59,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Random {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.locality_lb_config, r, f),
                 _ => Ok(()),

@@ -15,9 +15,12 @@ pub struct RingHash {
     #[prost(message, optional, tag = "5")]
     pub hash_balance_factor: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "6")]
-    pub consistent_hashing_lb_config: ::core::option::Option<super::super::common::v3::ConsistentHashingLbConfig>,
+    pub consistent_hashing_lb_config:
+        ::core::option::Option<super::super::common::v3::ConsistentHashingLbConfig>,
     #[prost(message, optional, tag = "7")]
-    pub locality_weighted_lb_config: ::core::option::Option<super::super::common::v3::locality_lb_config::LocalityWeightedLbConfig>,
+    pub locality_weighted_lb_config: ::core::option::Option<
+        super::super::common::v3::locality_lb_config::LocalityWeightedLbConfig,
+    >,
 }
 /// Nested message and enum types in `RingHash`.
 pub mod ring_hash {
@@ -97,7 +100,10 @@ pub(crate) mod described {
             d::Kind::U64,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(8388608)), d::Rule::Gte(d::Bound::Int(1))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(8388608)),
+            d::Rule::Gte(d::Bound::Int(1)),
+        ]),
         d::FieldInfo::new(
             "\"maximum_ring_size\": ",
             "maximumRingSize",
@@ -137,7 +143,9 @@ pub(crate) mod described {
             "consistentHashingLbConfig",
             6,
             5,
-            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M0),
+            d::Kind::Message(
+                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M0,
+            ),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -145,7 +153,9 @@ pub(crate) mod described {
             "localityWeightedLbConfig",
             7,
             6,
-            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M2),
+            d::Kind::Message(
+                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M2,
+            ),
             d::Cardinality::Optional,
         ),
     ];
@@ -181,7 +191,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RingHash {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.hash_function, r, f),
                 1 => r::slot(&mut self.minimum_ring_size, r, f),

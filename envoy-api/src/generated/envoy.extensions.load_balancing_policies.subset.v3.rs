@@ -23,7 +23,9 @@ pub struct Subset {
     #[prost(enumeration = "subset::LbSubsetMetadataFallbackPolicy", tag = "8")]
     pub metadata_fallback_policy: i32,
     #[prost(message, optional, tag = "9")]
-    pub subset_lb_policy: ::core::option::Option<super::super::super::super::config::cluster::v3::LoadBalancingPolicy>,
+    pub subset_lb_policy: ::core::option::Option<
+        super::super::super::super::config::cluster::v3::LoadBalancingPolicy,
+    >,
 }
 /// Nested message and enum types in `Subset`.
 pub mod subset {
@@ -34,14 +36,19 @@ pub mod subset {
         pub keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(bool, tag = "4")]
         pub single_host_per_subset: bool,
-        #[prost(enumeration = "lb_subset_selector::LbSubsetSelectorFallbackPolicy", tag = "2")]
+        #[prost(
+            enumeration = "lb_subset_selector::LbSubsetSelectorFallbackPolicy",
+            tag = "2"
+        )]
         pub fallback_policy: i32,
         #[prost(string, repeated, tag = "3")]
         pub fallback_keys_subset: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     }
     /// Nested message and enum types in `LbSubsetSelector`.
     pub mod lb_subset_selector {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
+        )]
         #[repr(i32)]
         pub enum LbSubsetSelectorFallbackPolicy {
             NotDefined = 0,
@@ -84,7 +91,8 @@ pub mod subset {
             "envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector".into()
+            "type.googleapis.com/envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector"
+                .into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -173,7 +181,10 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetMetadataFallbackPolicy",
-        values: &[d::EnumValue::new(0, "METADATA_NO_FALLBACK"), d::EnumValue::new(1, "FALLBACK_LIST")],
+        values: &[
+            d::EnumValue::new(0, "METADATA_NO_FALLBACK"),
+            d::EnumValue::new(1, "FALLBACK_LIST"),
+        ],
     };
     impl d::DescribeEnum for super::subset::LbSubsetMetadataFallbackPolicy {
         const INFO: &'static d::EnumInfo = &E1;
@@ -251,7 +262,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"list_as_any\": ", "listAsAny", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"list_as_any\": ",
+            "listAsAny",
+            7,
+            7,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"metadata_fallback_policy\": ",
             "metadataFallbackPolicy",
@@ -306,7 +324,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Subset {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fallback_policy, r, f),
                 1 => r::slot(&mut self.default_subset, r, f),
@@ -324,7 +347,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"keys\": ", "keys", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"keys\": ",
+            "keys",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"single_host_per_subset\": ",
             "singleHostPerSubset",
@@ -380,7 +410,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::subset::LbSubsetSelector {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.keys, r, f),
                 1 => r::slot(&mut self.single_host_per_subset, r, f),

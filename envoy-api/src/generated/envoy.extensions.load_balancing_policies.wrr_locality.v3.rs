@@ -5,7 +5,9 @@
 #[prost(skip_debug)]
 pub struct WrrLocality {
     #[prost(message, optional, tag = "1")]
-    pub endpoint_picking_policy: ::core::option::Option<super::super::super::super::config::cluster::v3::LoadBalancingPolicy>,
+    pub endpoint_picking_policy: ::core::option::Option<
+        super::super::super::super::config::cluster::v3::LoadBalancingPolicy,
+    >,
 }
 impl ::prost::Name for WrrLocality {
     const NAME: &'static str = "WrrLocality";
@@ -14,7 +16,8 @@ impl ::prost::Name for WrrLocality {
         "envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality".into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality"
+            .into()
     }
 }
 
@@ -58,7 +61,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::WrrLocality {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.endpoint_picking_policy, r, f),
                 _ => Ok(()),

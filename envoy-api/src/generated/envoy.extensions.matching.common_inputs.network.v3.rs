@@ -11,7 +11,8 @@ impl ::prost::Name for DestinationIpInput {
         "envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -24,7 +25,8 @@ impl ::prost::Name for DestinationPortInput {
         "envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -37,7 +39,8 @@ impl ::prost::Name for SourceIpInput {
         "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceIPInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceIPInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -50,7 +53,8 @@ impl ::prost::Name for SourcePortInput {
         "envoy.extensions.matching.common_inputs.network.v3.SourcePortInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourcePortInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourcePortInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -63,7 +67,8 @@ impl ::prost::Name for DirectSourceIpInput {
         "envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -76,7 +81,8 @@ impl ::prost::Name for SourceTypeInput {
         "envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -89,7 +95,8 @@ impl ::prost::Name for ServerNameInput {
         "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.ServerNameInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.ServerNameInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -102,7 +109,8 @@ impl ::prost::Name for TransportProtocolInput {
         "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -115,7 +123,8 @@ impl ::prost::Name for ApplicationProtocolInput {
         "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -133,7 +142,8 @@ impl ::prost::Name for FilterStateInput {
         "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.FilterStateInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.FilterStateInput"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -164,10 +174,12 @@ pub mod dynamic_metadata_input {
         const NAME: &'static str = "PathSegment";
         const PACKAGE: &'static str = "envoy.extensions.matching.common_inputs.network.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment".into()
+            "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment".into()
+            "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment"
+                .into()
         }
     }
 }
@@ -178,7 +190,8 @@ impl ::prost::Name for DynamicMetadataInput {
         "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -191,7 +204,8 @@ impl ::prost::Name for NetworkNamespaceInput {
         "envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput"
+            .into()
     }
 }
 
@@ -225,7 +239,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApplicationProtocolInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -258,7 +277,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DestinationIpInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -291,7 +315,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DestinationPortInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -324,7 +353,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DirectSourceIpInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -333,8 +367,24 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"filter\": ",
+            "filter",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            2,
+            1,
+            d::Kind::Message(&M5),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput",
@@ -363,7 +413,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicMetadataInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -372,11 +427,16 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Optional,
+    )
+    .oneof(0)
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment",
         fields: &F5,
@@ -396,7 +456,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::dynamic_metadata_input::path_segment::Segment::Key(x)) = &self.segment {
+            if let Some(super::dynamic_metadata_input::path_segment::Segment::Key(x)) =
+                &self.segment
+            {
                 d::put_member(x, v, &F5[0]);
             }
         }
@@ -408,10 +470,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dynamic_metadata_input::PathSegment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.segment = Some(super::dynamic_metadata_input::path_segment::Segment::Key(x))
+                    self.segment =
+                        Some(super::dynamic_metadata_input::path_segment::Segment::Key(x))
                 }),
                 _ => Ok(()),
             }
@@ -419,8 +487,23 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"field\": ", "field", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"field\": ",
+            "field",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput",
@@ -449,7 +532,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.field, r, f),
@@ -483,7 +571,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::NetworkNamespaceInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -516,7 +609,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ServerNameInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -549,7 +647,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourceIpInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -582,7 +685,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourcePortInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -615,7 +723,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourceTypeInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -648,7 +761,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TransportProtocolInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

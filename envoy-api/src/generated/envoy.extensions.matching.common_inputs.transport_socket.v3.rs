@@ -29,10 +29,12 @@ pub mod endpoint_metadata_input {
         const NAME: &'static str = "PathSegment";
         const PACKAGE: &'static str = "envoy.extensions.matching.common_inputs.transport_socket.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment".into()
+            "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment".into()
+            "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment"
+                .into()
         }
     }
 }
@@ -43,7 +45,8 @@ impl ::prost::Name for EndpointMetadataInput {
         "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -74,10 +77,12 @@ pub mod locality_metadata_input {
         const NAME: &'static str = "PathSegment";
         const PACKAGE: &'static str = "envoy.extensions.matching.common_inputs.transport_socket.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment".into()
+            "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment".into()
+            "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment"
+                .into()
         }
     }
 }
@@ -88,7 +93,8 @@ impl ::prost::Name for LocalityMetadataInput {
         "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -104,7 +110,8 @@ impl ::prost::Name for FilterStateInput {
         "envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -117,10 +124,12 @@ impl ::prost::Name for TransportSocketNameAction {
     const NAME: &'static str = "TransportSocketNameAction";
     const PACKAGE: &'static str = "envoy.extensions.matching.common_inputs.transport_socket.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction".into()
+        "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction"
+            .into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction".into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction"
+            .into()
     }
 }
 
@@ -130,8 +139,23 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"filter\": ",
+            "filter",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            2,
+            1,
+            d::Kind::Message(&M1),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput",
@@ -160,7 +184,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EndpointMetadataInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -169,11 +198,16 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Optional,
+    )
+    .oneof(0)
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment",
         fields: &F1,
@@ -193,7 +227,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::endpoint_metadata_input::path_segment::Segment::Key(x)) = &self.segment {
+            if let Some(super::endpoint_metadata_input::path_segment::Segment::Key(x)) =
+                &self.segment
+            {
                 d::put_member(x, v, &F1[0]);
             }
         }
@@ -205,18 +241,32 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoint_metadata_input::PathSegment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.segment = Some(super::endpoint_metadata_input::path_segment::Segment::Key(x))
+                    self.segment = Some(super::endpoint_metadata_input::path_segment::Segment::Key(
+                        x,
+                    ))
                 }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput",
         fields: &F2,
@@ -243,7 +293,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -252,8 +307,23 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"filter\": ",
+            "filter",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            2,
+            1,
+            d::Kind::Message(&M4),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput",
@@ -282,7 +352,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalityMetadataInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -291,11 +366,16 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Optional,
+    )
+    .oneof(0)
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment",
         fields: &F4,
@@ -315,7 +395,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::locality_metadata_input::path_segment::Segment::Key(x)) = &self.segment {
+            if let Some(super::locality_metadata_input::path_segment::Segment::Key(x)) =
+                &self.segment
+            {
                 d::put_member(x, v, &F4[0]);
             }
         }
@@ -327,18 +409,32 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_metadata_input::PathSegment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.segment = Some(super::locality_metadata_input::path_segment::Segment::Key(x))
+                    self.segment = Some(super::locality_metadata_input::path_segment::Segment::Key(
+                        x,
+                    ))
                 }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F5: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"name\": ",
+        "name",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction",
         fields: &F5,
@@ -365,7 +461,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TransportSocketNameAction {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 _ => Ok(()),

@@ -14,7 +14,8 @@ impl ::prost::Name for AppleDnsResolverConfig {
         "envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig".into()
+        "type.googleapis.com/envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig"
+            .into()
     }
 }
 
@@ -57,7 +58,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AppleDnsResolverConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.include_unroutable_families, r, f),
                 _ => Ok(()),

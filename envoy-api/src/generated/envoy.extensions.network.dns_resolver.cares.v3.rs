@@ -5,13 +5,16 @@
 #[prost(skip_debug)]
 pub struct CaresDnsResolverConfig {
     #[prost(message, repeated, tag = "1")]
-    pub resolvers: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::Address>,
+    pub resolvers:
+        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::Address>,
     #[prost(bool, tag = "3")]
     pub use_resolvers_as_fallback: bool,
     #[prost(bool, tag = "4")]
     pub filter_unroutable_families: bool,
     #[prost(message, optional, tag = "2")]
-    pub dns_resolver_options: ::core::option::Option<super::super::super::super::super::config::core::v3::DnsResolverOptions>,
+    pub dns_resolver_options: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::DnsResolverOptions,
+    >,
     #[prost(message, optional, tag = "5")]
     pub udp_max_queries: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "6")]
@@ -36,7 +39,8 @@ impl ::prost::Name for CaresDnsResolverConfig {
         "envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig".into()
+        "type.googleapis.com/envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig"
+            .into()
     }
 }
 
@@ -95,8 +99,15 @@ pub(crate) mod described {
             d::Cardinality::Wrapper,
         )
         .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"query_tries\": ", "queryTries", 7, 6, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new(
+            "\"query_tries\": ",
+            "queryTries",
+            7,
+            6,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        )
+        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"rotate_nameservers\": ",
             "rotateNameservers",
@@ -113,7 +124,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[d::Rule::Lte(d::Bound::Int(4096)), d::Rule::Gte(d::Bound::Int(512))]),
+        .rules(&[
+            d::Rule::Lte(d::Bound::Int(4096)),
+            d::Rule::Gte(d::Bound::Int(512)),
+        ]),
         d::FieldInfo::new(
             "\"max_udp_channel_duration\": ",
             "maxUdpChannelDuration",
@@ -178,7 +192,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CaresDnsResolverConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.resolvers, r, f),
                 1 => r::slot(&mut self.use_resolvers_as_fallback, r, f),

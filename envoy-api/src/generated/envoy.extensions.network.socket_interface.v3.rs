@@ -14,7 +14,8 @@ impl ::prost::Name for DefaultSocketInterface {
         "envoy.extensions.network.socket_interface.v3.DefaultSocketInterface".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.network.socket_interface.v3.DefaultSocketInterface".into()
+        "type.googleapis.com/envoy.extensions.network.socket_interface.v3.DefaultSocketInterface"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -85,7 +86,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DefaultSocketInterface {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.io_uring_options, r, f),
                 _ => Ok(()),
@@ -94,7 +100,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"io_uring_size\": ", "ioUringSize", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"io_uring_size\": ",
+            "ioUringSize",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"enable_submission_queue_polling\": ",
             "enableSubmissionQueuePolling",
@@ -178,7 +191,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::IoUringOptions {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.io_uring_size, r, f),
                 1 => r::slot(&mut self.enable_submission_queue_polling, r, f),

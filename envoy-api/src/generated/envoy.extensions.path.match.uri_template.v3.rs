@@ -14,7 +14,8 @@ impl ::prost::Name for UriTemplateMatchConfig {
         "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig".into()
+        "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig"
+            .into()
     }
 }
 
@@ -58,7 +59,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UriTemplateMatchConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path_template, r, f),
                 _ => Ok(()),

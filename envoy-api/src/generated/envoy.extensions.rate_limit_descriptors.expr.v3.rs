@@ -47,10 +47,24 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"skip_if_error\": ", "skipIfError", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"text\": ", "text", 3, 2, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"skip_if_error\": ",
+            "skipIfError",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"text\": ",
+            "text",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"parsed\": ",
             "parsed",
@@ -97,12 +111,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Descriptor {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_key, r, f),
                 1 => r::slot(&mut self.skip_if_error, r, f),
-                2 => r::member(r, f, |x| self.expr_specifier = Some(super::descriptor::ExprSpecifier::Text(x))),
-                3 => r::member(r, f, |x| self.expr_specifier = Some(super::descriptor::ExprSpecifier::Parsed(x))),
+                2 => r::member(r, f, |x| {
+                    self.expr_specifier = Some(super::descriptor::ExprSpecifier::Text(x))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.expr_specifier = Some(super::descriptor::ExprSpecifier::Parsed(x))
+                }),
                 _ => Ok(()),
             }
         }

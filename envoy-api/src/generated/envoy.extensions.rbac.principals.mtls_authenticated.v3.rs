@@ -5,7 +5,9 @@
 #[prost(skip_debug)]
 pub struct Config {
     #[prost(message, optional, tag = "1")]
-    pub san_matcher: ::core::option::Option<super::super::super::super::transport_sockets::tls::v3::SubjectAltNameMatcher>,
+    pub san_matcher: ::core::option::Option<
+        super::super::super::super::transport_sockets::tls::v3::SubjectAltNameMatcher,
+    >,
     #[prost(bool, tag = "2")]
     pub any_validated_client_certificate: bool,
 }
@@ -70,7 +72,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.san_matcher, r, f),
                 1 => r::slot(&mut self.any_validated_client_certificate, r, f),

@@ -7,7 +7,8 @@ pub struct FixedHeapConfig {
     #[prost(uint64, tag = "1")]
     pub max_heap_size_bytes: u64,
     #[prost(message, optional, tag = "2")]
-    pub max_heap_size_bytes_runtime: ::core::option::Option<super::super::super::super::config::core::v3::RuntimeUInt64>,
+    pub max_heap_size_bytes_runtime:
+        ::core::option::Option<super::super::super::super::config::core::v3::RuntimeUInt64>,
 }
 impl ::prost::Name for FixedHeapConfig {
     const NAME: &'static str = "FixedHeapConfig";
@@ -16,7 +17,8 @@ impl ::prost::Name for FixedHeapConfig {
         "envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig".into()
+        "type.googleapis.com/envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig"
+            .into()
     }
 }
 
@@ -70,7 +72,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FixedHeapConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_heap_size_bytes, r, f),
                 1 => r::slot(&mut self.max_heap_size_bytes_runtime, r, f),

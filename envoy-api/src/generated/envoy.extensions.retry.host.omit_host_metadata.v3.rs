@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct OmitHostMetadataConfig {
     #[prost(message, optional, tag = "1")]
-    pub metadata_match: ::core::option::Option<super::super::super::super::super::config::core::v3::Metadata>,
+    pub metadata_match:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::Metadata>,
 }
 impl ::prost::Name for OmitHostMetadataConfig {
     const NAME: &'static str = "OmitHostMetadataConfig";
@@ -14,7 +15,8 @@ impl ::prost::Name for OmitHostMetadataConfig {
         "envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig".into()
+        "type.googleapis.com/envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig"
+            .into()
     }
 }
 
@@ -57,7 +59,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OmitHostMetadataConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_match, r, f),
                 _ => Ok(()),

@@ -14,7 +14,8 @@ impl ::prost::Name for PreviousPrioritiesConfig {
         "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig".into()
+        "type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig"
+            .into()
     }
 }
 
@@ -58,7 +59,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PreviousPrioritiesConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.update_frequency, r, f),
                 _ => Ok(()),

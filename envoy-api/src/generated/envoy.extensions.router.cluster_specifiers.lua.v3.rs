@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct LuaConfig {
     #[prost(message, optional, tag = "1")]
-    pub source_code: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub source_code:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "2")]
     pub default_cluster: ::prost::alloc::string::String,
 }
@@ -71,7 +72,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LuaConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source_code, r, f),
                 1 => r::slot(&mut self.default_cluster, r, f),

@@ -5,7 +5,9 @@
 #[prost(skip_debug)]
 pub struct SinkConfig {
     #[prost(message, repeated, tag = "7")]
-    pub resource_detectors: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub resource_detectors: ::prost::alloc::vec::Vec<
+        super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
     #[prost(bool, tag = "2")]
     pub report_counters_as_deltas: bool,
     #[prost(bool, tag = "3")]
@@ -17,7 +19,9 @@ pub struct SinkConfig {
     #[prost(string, tag = "6")]
     pub prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "8")]
-    pub custom_metric_conversions: ::core::option::Option<super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub custom_metric_conversions: ::core::option::Option<
+        super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
+    >,
     #[prost(uint32, tag = "10")]
     pub max_data_points_per_request: u32,
     #[prost(oneof = "sink_config::ProtocolSpecifier", tags = "1, 9")]
@@ -109,7 +113,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 6, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"prefix\": ",
+            "prefix",
+            6,
+            7,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"custom_metric_conversions\": ",
             "customMetricConversions",
@@ -146,10 +157,14 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::sink_config::ProtocolSpecifier::GrpcService(x)) = &self.protocol_specifier {
+            if let Some(super::sink_config::ProtocolSpecifier::GrpcService(x)) =
+                &self.protocol_specifier
+            {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::sink_config::ProtocolSpecifier::HttpService(x)) = &self.protocol_specifier {
+            if let Some(super::sink_config::ProtocolSpecifier::HttpService(x)) =
+                &self.protocol_specifier
+            {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.resource_detectors, v, &F0[2]);
@@ -169,13 +184,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SinkConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.protocol_specifier = Some(super::sink_config::ProtocolSpecifier::GrpcService(x))
+                    self.protocol_specifier =
+                        Some(super::sink_config::ProtocolSpecifier::GrpcService(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.protocol_specifier = Some(super::sink_config::ProtocolSpecifier::HttpService(x))
+                    self.protocol_specifier =
+                        Some(super::sink_config::ProtocolSpecifier::HttpService(x))
                 }),
                 2 => r::slot(&mut self.resource_detectors, r, f),
                 3 => r::slot(&mut self.report_counters_as_deltas, r, f),

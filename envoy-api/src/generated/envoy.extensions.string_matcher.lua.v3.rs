@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct Lua {
     #[prost(message, optional, tag = "1")]
-    pub source_code: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub source_code:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
 }
 impl ::prost::Name for Lua {
     const NAME: &'static str = "Lua";
@@ -58,7 +59,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Lua {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source_code, r, f),
                 _ => Ok(()),

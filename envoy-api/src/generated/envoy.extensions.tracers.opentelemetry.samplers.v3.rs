@@ -11,14 +11,17 @@ impl ::prost::Name for AlwaysOnSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig".into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct CelSamplerConfig {
     #[prost(message, optional, tag = "1")]
-    pub expression: ::core::option::Option<super::super::super::super::super::super::xds::r#type::v3::CelExpression>,
+    pub expression: ::core::option::Option<
+        super::super::super::super::super::super::xds::r#type::v3::CelExpression,
+    >,
 }
 impl ::prost::Name for CelSamplerConfig {
     const NAME: &'static str = "CELSamplerConfig";
@@ -27,7 +30,8 @@ impl ::prost::Name for CelSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig".into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -38,7 +42,8 @@ pub struct DynatraceSamplerConfig {
     #[prost(int32, tag = "2")]
     pub cluster_id: i32,
     #[prost(message, optional, tag = "3")]
-    pub http_service: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpService>,
+    pub http_service:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpService>,
     #[prost(uint32, tag = "4")]
     pub root_spans_per_minute: u32,
 }
@@ -49,14 +54,17 @@ impl ::prost::Name for DynatraceSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig".into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ParentBasedSamplerConfig {
     #[prost(message, optional, tag = "1")]
-    pub wrapped_sampler: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub wrapped_sampler: ::core::option::Option<
+        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+    >,
 }
 impl ::prost::Name for ParentBasedSamplerConfig {
     const NAME: &'static str = "ParentBasedSamplerConfig";
@@ -65,14 +73,16 @@ impl ::prost::Name for ParentBasedSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig".into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig"
+            .into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct TraceIdRatioBasedSamplerConfig {
     #[prost(message, optional, tag = "1")]
-    pub sampling_percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+    pub sampling_percentage:
+        ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
 }
 impl ::prost::Name for TraceIdRatioBasedSamplerConfig {
     const NAME: &'static str = "TraceIdRatioBasedSamplerConfig";
@@ -81,7 +91,8 @@ impl ::prost::Name for TraceIdRatioBasedSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig".into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig"
+            .into()
     }
 }
 
@@ -115,7 +126,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AlwaysOnSamplerConfig {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -157,7 +173,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CelSamplerConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expression, r, f),
                 _ => Ok(()),
@@ -166,8 +187,22 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"tenant\": ", "tenant", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster_id\": ", "clusterId", 2, 1, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"tenant\": ",
+            "tenant",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"cluster_id\": ",
+            "clusterId",
+            2,
+            1,
+            d::Kind::I32,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"http_service\": ",
             "httpService",
@@ -214,7 +249,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynatraceSamplerConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tenant, r, f),
                 1 => r::slot(&mut self.cluster_id, r, f),
@@ -259,7 +299,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ParentBasedSamplerConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.wrapped_sampler, r, f),
                 _ => Ok(()),
@@ -301,7 +346,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TraceIdRatioBasedSamplerConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.sampling_percentage, r, f),
                 _ => Ok(()),

@@ -5,9 +5,11 @@
 #[prost(skip_debug)]
 pub struct InternalUpstreamTransport {
     #[prost(message, repeated, tag = "1")]
-    pub passthrough_metadata: ::prost::alloc::vec::Vec<internal_upstream_transport::MetadataValueSource>,
+    pub passthrough_metadata:
+        ::prost::alloc::vec::Vec<internal_upstream_transport::MetadataValueSource>,
     #[prost(message, optional, tag = "3")]
-    pub transport_socket: ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
+    pub transport_socket:
+        ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
 }
 /// Nested message and enum types in `InternalUpstreamTransport`.
 pub mod internal_upstream_transport {
@@ -15,7 +17,9 @@ pub mod internal_upstream_transport {
     #[prost(skip_debug)]
     pub struct MetadataValueSource {
         #[prost(message, optional, tag = "1")]
-        pub kind: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKind>,
+        pub kind: ::core::option::Option<
+            super::super::super::super::super::r#type::metadata::v3::MetadataKind,
+        >,
         #[prost(string, tag = "2")]
         pub name: ::prost::alloc::string::String,
     }
@@ -23,7 +27,8 @@ pub mod internal_upstream_transport {
         const NAME: &'static str = "MetadataValueSource";
         const PACKAGE: &'static str = "envoy.extensions.transport_sockets.internal_upstream.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource".into()
+            "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
             "type.googleapis.com/envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource"
@@ -38,7 +43,8 @@ impl ::prost::Name for InternalUpstreamTransport {
         "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport".into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport"
+            .into()
     }
 }
 
@@ -93,7 +99,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InternalUpstreamTransport {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.passthrough_metadata, r, f),
                 1 => r::slot(&mut self.transport_socket, r, f),
@@ -112,7 +123,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource",
@@ -141,7 +160,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::internal_upstream_transport::MetadataValueSource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.kind, r, f),
                 1 => r::slot(&mut self.name, r, f),

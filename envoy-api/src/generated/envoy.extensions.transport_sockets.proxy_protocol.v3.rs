@@ -5,9 +5,11 @@
 #[prost(skip_debug)]
 pub struct ProxyProtocolUpstreamTransport {
     #[prost(message, optional, tag = "1")]
-    pub config: ::core::option::Option<super::super::super::super::config::core::v3::ProxyProtocolConfig>,
+    pub config:
+        ::core::option::Option<super::super::super::super::config::core::v3::ProxyProtocolConfig>,
     #[prost(message, optional, tag = "2")]
-    pub transport_socket: ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
+    pub transport_socket:
+        ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
     #[prost(bool, tag = "3")]
     pub allow_unspecified_address: bool,
     #[prost(bool, tag = "4")]
@@ -20,7 +22,8 @@ impl ::prost::Name for ProxyProtocolUpstreamTransport {
         "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport".into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport"
+            .into()
     }
 }
 
@@ -93,7 +96,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProxyProtocolUpstreamTransport {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 1 => r::slot(&mut self.transport_socket, r, f),

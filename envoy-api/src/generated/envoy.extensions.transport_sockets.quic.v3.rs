@@ -18,7 +18,8 @@ impl ::prost::Name for QuicDownstreamTransport {
         "envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport".into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -34,7 +35,8 @@ impl ::prost::Name for QuicUpstreamTransport {
         "envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport".into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport"
+            .into()
     }
 }
 
@@ -98,7 +100,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicDownstreamTransport {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.downstream_tls_context, r, f),
                 1 => r::slot(&mut self.enable_early_data, r, f),
@@ -143,7 +150,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicUpstreamTransport {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.upstream_tls_context, r, f),
                 _ => Ok(()),

@@ -34,7 +34,8 @@ impl ::prost::Name for UpstreamStartTlsConfig {
         "envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig".into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig"
+            .into()
     }
 }
 
@@ -49,7 +50,9 @@ pub(crate) mod described {
             "cleartextSocketConfig",
             1,
             0,
-            d::Kind::Message(&crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0),
+            d::Kind::Message(
+                &crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0,
+            ),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -89,7 +92,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StartTlsConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cleartext_socket_config, r, f),
                 1 => r::slot(&mut self.tls_socket_config, r, f),
@@ -104,7 +112,9 @@ pub(crate) mod described {
             "cleartextSocketConfig",
             1,
             0,
-            d::Kind::Message(&crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0),
+            d::Kind::Message(
+                &crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0,
+            ),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -144,7 +154,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamStartTlsConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cleartext_socket_config, r, f),
                 1 => r::slot(&mut self.tls_socket_config, r, f),

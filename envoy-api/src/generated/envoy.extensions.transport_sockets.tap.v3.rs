@@ -5,9 +5,11 @@
 #[prost(skip_debug)]
 pub struct Tap {
     #[prost(message, optional, tag = "1")]
-    pub common_config: ::core::option::Option<super::super::super::common::tap::v3::CommonExtensionConfig>,
+    pub common_config:
+        ::core::option::Option<super::super::super::common::tap::v3::CommonExtensionConfig>,
     #[prost(message, optional, tag = "2")]
-    pub transport_socket: ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
+    pub transport_socket:
+        ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
     #[prost(message, optional, tag = "3")]
     pub socket_tap_config: ::core::option::Option<SocketTapConfig>,
 }
@@ -54,7 +56,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"stats_prefix\": ", "statsPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"stats_prefix\": ",
+            "statsPrefix",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tap.v3.SocketTapConfig",
@@ -83,7 +92,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketTapConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.set_connection_per_event, r, f),
                 1 => r::slot(&mut self.stats_prefix, r, f),
@@ -148,7 +162,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Tap {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.transport_socket, r, f),

@@ -126,21 +126,26 @@ impl ::prost::Name for PrivateKeyProvider {
 #[prost(skip_debug)]
 pub struct TlsCertificate {
     #[prost(message, optional, tag = "1")]
-    pub certificate_chain: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub certificate_chain:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "2")]
-    pub private_key: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub private_key:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "8")]
     pub pkcs12: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "7")]
-    pub watched_directory: ::core::option::Option<super::super::super::super::config::core::v3::WatchedDirectory>,
+    pub watched_directory:
+        ::core::option::Option<super::super::super::super::config::core::v3::WatchedDirectory>,
     #[prost(message, optional, tag = "6")]
     pub private_key_provider: ::core::option::Option<PrivateKeyProvider>,
     #[prost(message, optional, tag = "3")]
     pub password: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "4")]
-    pub ocsp_staple: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub ocsp_staple:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, repeated, tag = "5")]
-    pub signed_certificate_timestamp: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::DataSource>,
+    pub signed_certificate_timestamp:
+        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "9")]
     pub tls_params: ::core::option::Option<TlsParameters>,
 }
@@ -185,7 +190,8 @@ impl ::prost::Name for CertificateProviderPluginInstance {
         "envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance".into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -194,7 +200,8 @@ pub struct SubjectAltNameMatcher {
     #[prost(enumeration = "subject_alt_name_matcher::SanType", tag = "1")]
     pub san_type: i32,
     #[prost(message, optional, tag = "2")]
-    pub matcher: ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub matcher:
+        ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(string, tag = "3")]
     pub oid: ::prost::alloc::string::String,
 }
@@ -253,13 +260,15 @@ impl ::prost::Name for SubjectAltNameMatcher {
 #[prost(skip_debug)]
 pub struct CertificateValidationContext {
     #[prost(message, optional, tag = "1")]
-    pub trusted_ca: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub trusted_ca:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "13")]
     pub ca_certificate_provider_instance: ::core::option::Option<CertificateProviderPluginInstance>,
     #[prost(message, optional, tag = "17")]
     pub system_root_certs: ::core::option::Option<certificate_validation_context::SystemRootCerts>,
     #[prost(message, optional, tag = "11")]
-    pub watched_directory: ::core::option::Option<super::super::super::super::config::core::v3::WatchedDirectory>,
+    pub watched_directory:
+        ::core::option::Option<super::super::super::super::config::core::v3::WatchedDirectory>,
     #[prost(string, repeated, tag = "3")]
     pub verify_certificate_spki: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(string, repeated, tag = "2")]
@@ -267,17 +276,22 @@ pub struct CertificateValidationContext {
     #[prost(message, repeated, tag = "15")]
     pub match_typed_subject_alt_names: ::prost::alloc::vec::Vec<SubjectAltNameMatcher>,
     #[prost(message, repeated, tag = "9")]
-    pub match_subject_alt_names: ::prost::alloc::vec::Vec<super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub match_subject_alt_names:
+        ::prost::alloc::vec::Vec<super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(message, optional, tag = "6")]
     pub require_signed_certificate_timestamp: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "7")]
     pub crl: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(bool, tag = "8")]
     pub allow_expired_certificate: bool,
-    #[prost(enumeration = "certificate_validation_context::TrustChainVerification", tag = "10")]
+    #[prost(
+        enumeration = "certificate_validation_context::TrustChainVerification",
+        tag = "10"
+    )]
     pub trust_chain_verification: i32,
     #[prost(message, optional, tag = "12")]
-    pub custom_validator_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub custom_validator_config:
+        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(bool, tag = "14")]
     pub only_verify_leaf_cert_crl: bool,
     #[prost(message, optional, tag = "16")]
@@ -294,10 +308,12 @@ pub mod certificate_validation_context {
         const NAME: &'static str = "SystemRootCerts";
         const PACKAGE: &'static str = "envoy.extensions.transport_sockets.tls.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.SystemRootCerts".into()
+            "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.SystemRootCerts"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.SystemRootCerts".into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.SystemRootCerts"
+                .into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -334,7 +350,8 @@ impl ::prost::Name for CertificateValidationContext {
         "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext".into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext"
+            .into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -343,8 +360,10 @@ pub struct GenericSecret {
     #[prost(message, optional, tag = "1")]
     pub secret: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(btree_map = "string, message", tag = "2")]
-    pub secrets:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::super::super::config::core::v3::DataSource>,
+    pub secrets: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        super::super::super::super::config::core::v3::DataSource,
+    >,
 }
 impl ::prost::Name for GenericSecret {
     const NAME: &'static str = "GenericSecret";
@@ -362,7 +381,8 @@ pub struct SdsSecretConfig {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub sds_config: ::core::option::Option<super::super::super::super::config::core::v3::ConfigSource>,
+    pub sds_config:
+        ::core::option::Option<super::super::super::super::config::core::v3::ConfigSource>,
 }
 impl ::prost::Name for SdsSecretConfig {
     const NAME: &'static str = "SdsSecretConfig";
@@ -453,8 +473,12 @@ pub struct DownstreamTlsContext {
     pub full_scan_certs_on_sni_mismatch: ::core::option::Option<bool>,
     #[prost(bool, tag = "11")]
     pub prefer_client_ciphers: bool,
-    #[prost(oneof = "downstream_tls_context::SessionTicketKeysType", tags = "4, 5, 7")]
-    pub session_ticket_keys_type: ::core::option::Option<downstream_tls_context::SessionTicketKeysType>,
+    #[prost(
+        oneof = "downstream_tls_context::SessionTicketKeysType",
+        tags = "4, 5, 7"
+    )]
+    pub session_ticket_keys_type:
+        ::core::option::Option<downstream_tls_context::SessionTicketKeysType>,
 }
 /// Nested message and enum types in `DownstreamTlsContext`.
 pub mod downstream_tls_context {
@@ -513,9 +537,11 @@ pub struct TlsKeyLog {
     #[prost(string, tag = "1")]
     pub path: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "2")]
-    pub local_address_range: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::CidrRange>,
+    pub local_address_range:
+        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::CidrRange>,
     #[prost(message, repeated, tag = "3")]
-    pub remote_address_range: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::CidrRange>,
+    pub remote_address_range:
+        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::CidrRange>,
 }
 impl ::prost::Name for TlsKeyLog {
     const NAME: &'static str = "TlsKeyLog";
@@ -537,20 +563,28 @@ pub struct CommonTlsContext {
     #[prost(message, repeated, tag = "6")]
     pub tls_certificate_sds_secret_configs: ::prost::alloc::vec::Vec<SdsSecretConfig>,
     #[prost(message, optional, tag = "14")]
-    pub tls_certificate_provider_instance: ::core::option::Option<CertificateProviderPluginInstance>,
+    pub tls_certificate_provider_instance:
+        ::core::option::Option<CertificateProviderPluginInstance>,
     #[prost(message, optional, tag = "16")]
-    pub custom_tls_certificate_selector: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub custom_tls_certificate_selector:
+        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "9")]
-    pub tls_certificate_certificate_provider: ::core::option::Option<common_tls_context::CertificateProvider>,
+    pub tls_certificate_certificate_provider:
+        ::core::option::Option<common_tls_context::CertificateProvider>,
     #[prost(message, optional, tag = "11")]
-    pub tls_certificate_certificate_provider_instance: ::core::option::Option<common_tls_context::CertificateProviderInstance>,
+    pub tls_certificate_certificate_provider_instance:
+        ::core::option::Option<common_tls_context::CertificateProviderInstance>,
     #[prost(string, repeated, tag = "4")]
     pub alpn_protocols: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "13")]
-    pub custom_handshaker: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub custom_handshaker:
+        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "15")]
     pub key_log: ::core::option::Option<TlsKeyLog>,
-    #[prost(oneof = "common_tls_context::ValidationContextType", tags = "3, 7, 8, 10, 12")]
+    #[prost(
+        oneof = "common_tls_context::ValidationContextType",
+        tags = "3, 7, 8, 10, 12"
+    )]
     pub validation_context_type: ::core::option::Option<common_tls_context::ValidationContextType>,
 }
 /// Nested message and enum types in `CommonTlsContext`.
@@ -568,7 +602,9 @@ pub mod common_tls_context {
         #[derive(Clone, PartialEq, ::prost::Oneof)]
         pub enum Config {
             #[prost(message, tag = "2")]
-            TypedConfig(super::super::super::super::super::super::config::core::v3::TypedExtensionConfig),
+            TypedConfig(
+                super::super::super::super::super::super::config::core::v3::TypedExtensionConfig,
+            ),
         }
     }
     impl ::prost::Name for CertificateProvider {
@@ -578,7 +614,8 @@ pub mod common_tls_context {
             "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider".into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -593,10 +630,12 @@ pub mod common_tls_context {
         const NAME: &'static str = "CertificateProviderInstance";
         const PACKAGE: &'static str = "envoy.extensions.transport_sockets.tls.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance".into()
+            "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance".into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -609,16 +648,19 @@ pub mod common_tls_context {
         #[prost(message, optional, tag = "3")]
         pub validation_context_certificate_provider: ::core::option::Option<CertificateProvider>,
         #[prost(message, optional, tag = "4")]
-        pub validation_context_certificate_provider_instance: ::core::option::Option<CertificateProviderInstance>,
+        pub validation_context_certificate_provider_instance:
+            ::core::option::Option<CertificateProviderInstance>,
     }
     impl ::prost::Name for CombinedCertificateValidationContext {
         const NAME: &'static str = "CombinedCertificateValidationContext";
         const PACKAGE: &'static str = "envoy.extensions.transport_sockets.tls.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext".into()
+            "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext"
+                .into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext".into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -651,7 +693,8 @@ pub struct SpiffeCertValidatorConfig {
     #[prost(message, repeated, tag = "1")]
     pub trust_domains: ::prost::alloc::vec::Vec<spiffe_cert_validator_config::TrustDomain>,
     #[prost(message, optional, tag = "2")]
-    pub trust_bundles: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub trust_bundles:
+        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
 }
 /// Nested message and enum types in `SPIFFECertValidatorConfig`.
 pub mod spiffe_cert_validator_config {
@@ -661,7 +704,8 @@ pub mod spiffe_cert_validator_config {
         #[prost(string, tag = "1")]
         pub name: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
-        pub trust_bundle: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+        pub trust_bundle:
+            ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
         #[prost(string, tag = "3")]
         pub workload_trust_domain: ::prost::alloc::string::String,
     }
@@ -672,7 +716,8 @@ pub mod spiffe_cert_validator_config {
             "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain".into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain"
+                .into()
         }
     }
 }
@@ -683,7 +728,8 @@ impl ::prost::Name for SpiffeCertValidatorConfig {
         "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig".into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig"
+            .into()
     }
 }
 
@@ -694,7 +740,10 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.TrustChainVerification",
-        values: &[d::EnumValue::new(0, "VERIFY_TRUST_CHAIN"), d::EnumValue::new(1, "ACCEPT_UNTRUSTED")],
+        values: &[
+            d::EnumValue::new(0, "VERIFY_TRUST_CHAIN"),
+            d::EnumValue::new(1, "ACCEPT_UNTRUSTED"),
+        ],
     };
     impl d::DescribeEnum for super::certificate_validation_context::TrustChainVerification {
         const INFO: &'static d::EnumInfo = &E0;
@@ -799,7 +848,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CertificateProviderPluginInstance {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.instance_name, r, f),
                 1 => r::slot(&mut self.certificate_name, r, f),
@@ -849,7 +903,10 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(44), d::Rule::MaxBytes(44)])]),
+        .rules(&[d::Rule::Each(&[
+            d::Rule::MinChars(44),
+            d::Rule::MaxBytes(44),
+        ])]),
         d::FieldInfo::new(
             "\"verify_certificate_hash\": ",
             "verifyCertificateHash",
@@ -858,7 +915,10 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(64), d::Rule::MaxBytes(95)])]),
+        .rules(&[d::Rule::Each(&[
+            d::Rule::MinChars(64),
+            d::Rule::MaxBytes(95),
+        ])]),
         d::FieldInfo::new(
             "\"match_typed_subject_alt_names\": ",
             "matchTypedSubjectAltNames",
@@ -987,7 +1047,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CertificateValidationContext {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.trusted_ca, r, f),
                 1 => r::slot(&mut self.ca_certificate_provider_instance, r, f),
@@ -1035,7 +1100,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::certificate_validation_context::SystemRootCerts {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1177,7 +1247,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"key_log\": ", "keyLog", 15, 14, d::Kind::Message(&M16), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"key_log\": ",
+            "keyLog",
+            15,
+            14,
+            d::Kind::Message(&M16),
+            d::Cardinality::Optional,
+        ),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext",
@@ -1204,28 +1281,32 @@ pub(crate) mod described {
             d::Field::put(&self.tls_certificate_provider_instance, v, &F3[3]);
             d::Field::put(&self.custom_tls_certificate_selector, v, &F3[4]);
             d::Field::put(&self.tls_certificate_certificate_provider, v, &F3[5]);
-            d::Field::put(&self.tls_certificate_certificate_provider_instance, v, &F3[6]);
-            if let Some(super::common_tls_context::ValidationContextType::ValidationContext(x)) = &self.validation_context_type {
+            d::Field::put(
+                &self.tls_certificate_certificate_provider_instance,
+                v,
+                &F3[6],
+            );
+            if let Some(super::common_tls_context::ValidationContextType::ValidationContext(x)) =
+                &self.validation_context_type
+            {
                 d::put_member(x, v, &F3[7]);
             }
-            if let Some(super::common_tls_context::ValidationContextType::ValidationContextSdsSecretConfig(x)) =
-                &self.validation_context_type
+            if let Some(
+                super::common_tls_context::ValidationContextType::ValidationContextSdsSecretConfig(
+                    x,
+                ),
+            ) = &self.validation_context_type
             {
                 d::put_member(x, v, &F3[8]);
             }
-            if let Some(super::common_tls_context::ValidationContextType::CombinedValidationContext(x)) = &self.validation_context_type {
+            if let Some(
+                super::common_tls_context::ValidationContextType::CombinedValidationContext(x),
+            ) = &self.validation_context_type
+            {
                 d::put_member(x, v, &F3[9]);
             }
-            if let Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProvider(x)) =
-                &self.validation_context_type
-            {
-                d::put_member(x, v, &F3[10]);
-            }
-            if let Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProviderInstance(x)) =
-                &self.validation_context_type
-            {
-                d::put_member(x, v, &F3[11]);
-            }
+            if let Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProvider(x)) = &self.validation_context_type { d::put_member(x, v, &F3[10]); }
+            if let Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProviderInstance(x)) = &self.validation_context_type { d::put_member(x, v, &F3[11]); }
             d::Field::put(&self.alpn_protocols, v, &F3[12]);
             d::Field::put(&self.custom_handshaker, v, &F3[13]);
             d::Field::put(&self.key_log, v, &F3[14]);
@@ -1238,7 +1319,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommonTlsContext {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tls_params, r, f),
                 1 => r::slot(&mut self.tls_certificates, r, f),
@@ -1246,25 +1332,28 @@ pub(crate) mod described {
                 3 => r::slot(&mut self.tls_certificate_provider_instance, r, f),
                 4 => r::slot(&mut self.custom_tls_certificate_selector, r, f),
                 5 => r::slot(&mut self.tls_certificate_certificate_provider, r, f),
-                6 => r::slot(&mut self.tls_certificate_certificate_provider_instance, r, f),
+                6 => r::slot(
+                    &mut self.tls_certificate_certificate_provider_instance,
+                    r,
+                    f,
+                ),
                 7 => r::member(r, f, |x| {
-                    self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContext(x))
+                    self.validation_context_type =
+                        Some(super::common_tls_context::ValidationContextType::ValidationContext(x))
                 }),
                 8 => r::member(r, f, |x| {
-                    self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContextSdsSecretConfig(
-                        x,
-                    ))
+                    self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContextSdsSecretConfig(x))
                 }),
-                9 => r::member(r, f, |x| {
-                    self.validation_context_type = Some(super::common_tls_context::ValidationContextType::CombinedValidationContext(x))
-                }),
+                9 => {
+                    r::member(r, f, |x| {
+                        self.validation_context_type = Some(super::common_tls_context::ValidationContextType::CombinedValidationContext(x))
+                    })
+                }
                 10 => r::member(r, f, |x| {
-                    self.validation_context_type =
-                        Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProvider(x))
+                    self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProvider(x))
                 }),
                 11 => r::member(r, f, |x| {
-                    self.validation_context_type =
-                        Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProviderInstance(x))
+                    self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProviderInstance(x))
                 }),
                 12 => r::slot(&mut self.alpn_protocols, r, f),
                 13 => r::slot(&mut self.custom_handshaker, r, f),
@@ -1275,7 +1364,15 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -1306,7 +1403,9 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F4[0]);
-            if let Some(super::common_tls_context::certificate_provider::Config::TypedConfig(x)) = &self.config {
+            if let Some(super::common_tls_context::certificate_provider::Config::TypedConfig(x)) =
+                &self.config
+            {
                 d::put_member(x, v, &F4[1]);
             }
         }
@@ -1318,11 +1417,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_tls_context::CertificateProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config = Some(super::common_tls_context::certificate_provider::Config::TypedConfig(x))
+                    self.config = Some(
+                        super::common_tls_context::certificate_provider::Config::TypedConfig(x),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -1374,7 +1480,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_tls_context::CertificateProviderInstance {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.instance_name, r, f),
                 1 => r::slot(&mut self.certificate_name, r, f),
@@ -1446,7 +1557,11 @@ pub(crate) mod described {
             d::Field::put(&self.default_validation_context, v, &F6[0]);
             d::Field::put(&self.validation_context_sds_secret_config, v, &F6[1]);
             d::Field::put(&self.validation_context_certificate_provider, v, &F6[2]);
-            d::Field::put(&self.validation_context_certificate_provider_instance, v, &F6[3]);
+            d::Field::put(
+                &self.validation_context_certificate_provider_instance,
+                v,
+                &F6[3],
+            );
         }
     }
     impl ::core::fmt::Debug for super::common_tls_context::CombinedCertificateValidationContext {
@@ -1456,12 +1571,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_tls_context::CombinedCertificateValidationContext {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_validation_context, r, f),
                 1 => r::slot(&mut self.validation_context_sds_secret_config, r, f),
                 2 => r::slot(&mut self.validation_context_certificate_provider, r, f),
-                3 => r::slot(&mut self.validation_context_certificate_provider_instance, r, f),
+                3 => r::slot(
+                    &mut self.validation_context_certificate_provider_instance,
+                    r,
+                    f,
+                ),
                 _ => Ok(()),
             }
         }
@@ -1484,7 +1608,14 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new("\"require_sni\": ", "requireSni", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"require_sni\": ",
+            "requireSni",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"session_ticket_keys\": ",
             "sessionTicketKeys",
@@ -1580,19 +1711,14 @@ pub(crate) mod described {
             d::Field::put(&self.common_tls_context, v, &F7[0]);
             d::Field::put(&self.require_client_certificate, v, &F7[1]);
             d::Field::put(&self.require_sni, v, &F7[2]);
-            if let Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeys(x)) = &self.session_ticket_keys_type {
+            if let Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeys(
+                x,
+            )) = &self.session_ticket_keys_type
+            {
                 d::put_member(x, v, &F7[3]);
             }
-            if let Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeysSdsSecretConfig(x)) =
-                &self.session_ticket_keys_type
-            {
-                d::put_member(x, v, &F7[4]);
-            }
-            if let Some(super::downstream_tls_context::SessionTicketKeysType::DisableStatelessSessionResumption(x)) =
-                &self.session_ticket_keys_type
-            {
-                d::put_member(x, v, &F7[5]);
-            }
+            if let Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeysSdsSecretConfig(x)) = &self.session_ticket_keys_type { d::put_member(x, v, &F7[4]); }
+            if let Some(super::downstream_tls_context::SessionTicketKeysType::DisableStatelessSessionResumption(x)) = &self.session_ticket_keys_type { d::put_member(x, v, &F7[5]); }
             d::Field::put(&self.disable_stateful_session_resumption, v, &F7[6]);
             d::Field::put(&self.session_timeout, v, &F7[7]);
             d::Field::put(&self.ocsp_staple_policy, v, &F7[8]);
@@ -1607,21 +1733,26 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DownstreamTlsContext {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_tls_context, r, f),
                 1 => r::slot(&mut self.require_client_certificate, r, f),
                 2 => r::slot(&mut self.require_sni, r, f),
                 3 => r::member(r, f, |x| {
-                    self.session_ticket_keys_type = Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeys(x))
+                    self.session_ticket_keys_type = Some(
+                        super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeys(x),
+                    )
                 }),
                 4 => r::member(r, f, |x| {
-                    self.session_ticket_keys_type =
-                        Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeysSdsSecretConfig(x))
+                    self.session_ticket_keys_type = Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeysSdsSecretConfig(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.session_ticket_keys_type =
-                        Some(super::downstream_tls_context::SessionTicketKeysType::DisableStatelessSessionResumption(x))
+                    self.session_ticket_keys_type = Some(super::downstream_tls_context::SessionTicketKeysType::DisableStatelessSessionResumption(x))
                 }),
                 6 => r::slot(&mut self.disable_stateful_session_resumption, r, f),
                 7 => r::slot(&mut self.session_timeout, r, f),
@@ -1680,7 +1811,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GenericSecret {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.secret, r, f),
                 1 => r::slot(&mut self.secrets, r, f),
@@ -1709,7 +1845,14 @@ pub(crate) mod described {
         )
         .oneof(0)
         .sensitive(),
-        d::FieldInfo::new("\"fallback\": ", "fallback", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"fallback\": ",
+            "fallback",
+            4,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.PrivateKeyProvider",
@@ -1731,7 +1874,8 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.provider_name, v, &F9[0]);
-            if let Some(super::private_key_provider::ConfigType::TypedConfig(x)) = &self.config_type {
+            if let Some(super::private_key_provider::ConfigType::TypedConfig(x)) = &self.config_type
+            {
                 d::put_member(x, v, &F9[1]);
             }
             d::Field::put(&self.fallback, v, &F9[2]);
@@ -1744,7 +1888,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PrivateKeyProvider {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.provider_name, r, f),
                 1 => r::member(r, f, |x| {
@@ -1802,7 +1951,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SpiffeCertValidatorConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.trust_domains, r, f),
                 1 => r::slot(&mut self.trust_bundles, r, f),
@@ -1812,7 +1966,15 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"trust_bundle\": ",
             "trustBundle",
@@ -1858,7 +2020,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::spiffe_cert_validator_config::TrustDomain {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.trust_bundle, r, f),
@@ -1869,7 +2036,15 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"sds_config\": ",
             "sdsConfig",
@@ -1906,7 +2081,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SdsSecretConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.sds_config, r, f),
@@ -1916,7 +2096,14 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"tls_certificate\": ",
             "tlsCertificate",
@@ -1995,21 +2182,41 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Secret {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| self.r#type = Some(super::secret::Type::TlsCertificate(x))),
-                2 => r::member(r, f, |x| self.r#type = Some(super::secret::Type::SessionTicketKeys(x))),
-                3 => r::member(r, f, |x| self.r#type = Some(super::secret::Type::ValidationContext(x))),
-                4 => r::member(r, f, |x| self.r#type = Some(super::secret::Type::GenericSecret(x))),
+                1 => r::member(r, f, |x| {
+                    self.r#type = Some(super::secret::Type::TlsCertificate(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.r#type = Some(super::secret::Type::SessionTicketKeys(x))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.r#type = Some(super::secret::Type::ValidationContext(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.r#type = Some(super::secret::Type::GenericSecret(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
     static F14: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"san_type\": ", "sanType", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])]),
+        d::FieldInfo::new(
+            "\"san_type\": ",
+            "sanType",
+            1,
+            0,
+            d::Kind::Enum(&E2),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])]),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -2019,7 +2226,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"oid\": ", "oid", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"oid\": ",
+            "oid",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher",
@@ -2049,7 +2263,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubjectAltNameMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.san_type, r, f),
                 1 => r::slot(&mut self.matcher, r, f),
@@ -2170,7 +2389,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsCertificate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.certificate_chain, r, f),
                 1 => r::slot(&mut self.private_key, r, f),
@@ -2187,7 +2411,15 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"local_address_range\": ",
             "localAddressRange",
@@ -2233,7 +2465,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsKeyLog {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.local_address_range, r, f),
@@ -2270,7 +2507,14 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"ecdh_curves\": ", "ecdhCurves", 4, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new(
+            "\"ecdh_curves\": ",
+            "ecdhCurves",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
         d::FieldInfo::new(
             "\"signature_algorithms\": ",
             "signatureAlgorithms",
@@ -2320,7 +2564,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsParameters {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tls_minimum_protocol_version, r, f),
                 1 => r::slot(&mut self.tls_maximum_protocol_version, r, f),
@@ -2369,7 +2618,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsSessionTicketKeys {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.keys, r, f),
                 _ => Ok(()),
@@ -2386,8 +2640,23 @@ pub(crate) mod described {
             d::Kind::Message(&M3),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"sni\": ", "sni", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(255)]),
-        d::FieldInfo::new("\"auto_host_sni\": ", "autoHostSni", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"sni\": ",
+            "sni",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MaxBytes(255)]),
+        d::FieldInfo::new(
+            "\"auto_host_sni\": ",
+            "autoHostSni",
+            6,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"auto_sni_san_validation\": ",
             "autoSniSanValidation",
@@ -2457,7 +2726,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamTlsContext {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_tls_context, r, f),
                 1 => r::slot(&mut self.sni, r, f),

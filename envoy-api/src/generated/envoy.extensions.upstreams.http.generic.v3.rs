@@ -11,7 +11,8 @@ impl ::prost::Name for GenericConnectionPoolProto {
         "envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto".into()
+        "type.googleapis.com/envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto"
+            .into()
     }
 }
 
@@ -45,7 +46,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GenericConnectionPoolProto {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

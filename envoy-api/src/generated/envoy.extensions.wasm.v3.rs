@@ -21,7 +21,8 @@ impl ::prost::Name for ReloadConfig {
 #[prost(skip_debug)]
 pub struct CapabilityRestrictionConfig {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub allowed_capabilities: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SanitizationConfig>,
+    pub allowed_capabilities:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SanitizationConfig>,
 }
 impl ::prost::Name for CapabilityRestrictionConfig {
     const NAME: &'static str = "CapabilityRestrictionConfig";
@@ -82,7 +83,10 @@ pub struct EnvironmentVariables {
     #[prost(string, repeated, tag = "1")]
     pub host_env_keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(btree_map = "string, string", tag = "2")]
-    pub key_values: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    pub key_values: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
 }
 impl ::prost::Name for EnvironmentVariables {
     const NAME: &'static str = "EnvironmentVariables";
@@ -237,7 +241,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CapabilityRestrictionConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_capabilities, r, f),
                 _ => Ok(()),
@@ -290,7 +299,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvironmentVariables {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.host_env_keys, r, f),
                 1 => r::slot(&mut self.key_values, r, f),
@@ -300,9 +314,31 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"root_id\": ", "rootId", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"vm_config\": ", "vmConfig", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"root_id\": ",
+            "rootId",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"vm_config\": ",
+            "vmConfig",
+            3,
+            2,
+            d::Kind::Message(&M5),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"configuration\": ",
             "configuration",
@@ -311,7 +347,15 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"fail_open\": ", "failOpen", 5, 4, d::Kind::Bool, d::Cardinality::Implicit).deprecated(&d::Deprecation {
+        d::FieldInfo::new(
+            "\"fail_open\": ",
+            "failOpen",
+            5,
+            4,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        )
+        .deprecated(&d::Deprecation {
             since: "3.0",
             disallowed: false,
         }),
@@ -391,11 +435,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PluginConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.root_id, r, f),
-                2 => r::member(r, f, |x| self.vm = Some(super::plugin_config::Vm::VmConfig(x))),
+                2 => r::member(r, f, |x| {
+                    self.vm = Some(super::plugin_config::Vm::VmConfig(x))
+                }),
                 3 => r::slot(&mut self.configuration, r, f),
                 4 => r::slot(&mut self.fail_open, r, f),
                 5 => r::slot(&mut self.failure_policy, r, f),
@@ -441,7 +492,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ReloadConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.backoff, r, f),
                 _ => Ok(()),
@@ -474,7 +530,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SanitizationConfig {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -483,8 +544,22 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"vm_id\": ", "vmId", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"runtime\": ", "runtime", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"vm_id\": ",
+            "vmId",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"runtime\": ",
+            "runtime",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"code\": ",
             "code",
@@ -567,7 +642,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::VmConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.vm_id, r, f),
                 1 => r::slot(&mut self.runtime, r, f),
@@ -583,8 +663,22 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"singleton\": ", "singleton", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"config\": ",
+            "config",
+            1,
+            0,
+            d::Kind::Message(&M2),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"singleton\": ",
+            "singleton",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.wasm.v3.WasmService",
@@ -613,7 +707,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::WasmService {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 1 => r::slot(&mut self.singleton, r, f),

@@ -7,7 +7,10 @@ pub struct ResourceLocator {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(btree_map = "string, string", tag = "2")]
-    pub dynamic_parameters: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    pub dynamic_parameters: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
 }
 impl ::prost::Name for ResourceLocator {
     const NAME: &'static str = "ResourceLocator";
@@ -127,7 +130,10 @@ pub struct DeltaDiscoveryRequest {
     #[prost(message, repeated, tag = "9")]
     pub resource_locators_unsubscribe: ::prost::alloc::vec::Vec<ResourceLocator>,
     #[prost(btree_map = "string, string", tag = "5")]
-    pub initial_resource_versions: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    pub initial_resource_versions: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
     #[prost(string, tag = "6")]
     pub response_nonce: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "7")]
@@ -198,10 +204,12 @@ pub mod dynamic_parameter_constraints {
             const NAME: &'static str = "Exists";
             const PACKAGE: &'static str = "envoy.service.discovery.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists".into()
+                "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists"
+                    .into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists".into()
+                "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists"
+                    .into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -219,7 +227,8 @@ pub mod dynamic_parameter_constraints {
             "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint".into()
+            "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -235,7 +244,8 @@ pub mod dynamic_parameter_constraints {
             "envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList".into()
+            "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList"
+                .into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -324,7 +334,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M63),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"type_url\": ",
+            "typeUrl",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"resource_names_subscribe\": ",
             "resourceNamesSubscribe",
@@ -416,7 +433,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DeltaDiscoveryRequest {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node, r, f),
                 1 => r::slot(&mut self.type_url, r, f),
@@ -449,7 +471,14 @@ pub(crate) mod described {
             d::Kind::Message(&M8),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"type_url\": ",
+            "typeUrl",
+            4,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"removed_resources\": ",
             "removedResources",
@@ -466,7 +495,14 @@ pub(crate) mod described {
             d::Kind::Message(&M12),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"nonce\": ", "nonce", 5, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"nonce\": ",
+            "nonce",
+            5,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"control_plane\": ",
             "controlPlane",
@@ -517,7 +553,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DeltaDiscoveryResponse {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.system_version_info, r, f),
                 1 => r::slot(&mut self.resources, r, f),
@@ -533,7 +574,14 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"node\": ",
             "node",
@@ -558,7 +606,14 @@ pub(crate) mod described {
             d::Kind::Message(&M11),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"type_url\": ",
+            "typeUrl",
+            4,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"response_nonce\": ",
             "responseNonce",
@@ -608,7 +663,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DiscoveryRequest {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.node, r, f),
@@ -623,7 +683,14 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"resources\": ",
             "resources",
@@ -632,9 +699,30 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"canary\": ", "canary", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"nonce\": ", "nonce", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"canary\": ",
+            "canary",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"type_url\": ",
+            "typeUrl",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"nonce\": ",
+            "nonce",
+            5,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"control_plane\": ",
             "controlPlane",
@@ -684,7 +772,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DiscoveryResponse {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.resources, r, f),
@@ -758,13 +851,18 @@ pub(crate) mod described {
             if let Some(super::dynamic_parameter_constraints::Type::Constraint(x)) = &self.r#type {
                 d::put_member(x, v, &F4[0]);
             }
-            if let Some(super::dynamic_parameter_constraints::Type::OrConstraints(x)) = &self.r#type {
+            if let Some(super::dynamic_parameter_constraints::Type::OrConstraints(x)) = &self.r#type
+            {
                 d::put_member(x, v, &F4[1]);
             }
-            if let Some(super::dynamic_parameter_constraints::Type::AndConstraints(x)) = &self.r#type {
+            if let Some(super::dynamic_parameter_constraints::Type::AndConstraints(x)) =
+                &self.r#type
+            {
                 d::put_member(x, v, &F4[2]);
             }
-            if let Some(super::dynamic_parameter_constraints::Type::NotConstraints(x)) = &self.r#type {
+            if let Some(super::dynamic_parameter_constraints::Type::NotConstraints(x)) =
+                &self.r#type
+            {
                 d::put_member(&**x, v, &F4[3]);
             }
         }
@@ -776,7 +874,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicParameterConstraints {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.r#type = Some(super::dynamic_parameter_constraints::Type::Constraint(x))
@@ -785,10 +888,14 @@ pub(crate) mod described {
                     self.r#type = Some(super::dynamic_parameter_constraints::Type::OrConstraints(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.r#type = Some(super::dynamic_parameter_constraints::Type::AndConstraints(x))
+                    self.r#type = Some(super::dynamic_parameter_constraints::Type::AndConstraints(
+                        x,
+                    ))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.r#type = Some(super::dynamic_parameter_constraints::Type::NotConstraints(r::new_box(x)))
+                    self.r#type = Some(super::dynamic_parameter_constraints::Type::NotConstraints(
+                        r::new_box(x),
+                    ))
                 }),
                 _ => Ok(()),
             }
@@ -829,7 +936,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dynamic_parameter_constraints::ConstraintList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.constraints, r, f),
                 _ => Ok(()),
@@ -838,9 +950,32 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"exists\": ", "exists", 3, 2, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"exists\": ",
+            "exists",
+            3,
+            2,
+            d::Kind::Message(&M7),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint",
@@ -862,10 +997,16 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.key, v, &F6[0]);
-            if let Some(super::dynamic_parameter_constraints::single_constraint::ConstraintType::Value(x)) = &self.constraint_type {
+            if let Some(
+                super::dynamic_parameter_constraints::single_constraint::ConstraintType::Value(x),
+            ) = &self.constraint_type
+            {
                 d::put_member(x, v, &F6[1]);
             }
-            if let Some(super::dynamic_parameter_constraints::single_constraint::ConstraintType::Exists(x)) = &self.constraint_type {
+            if let Some(
+                super::dynamic_parameter_constraints::single_constraint::ConstraintType::Exists(x),
+            ) = &self.constraint_type
+            {
                 d::put_member(x, v, &F6[2]);
             }
         }
@@ -877,7 +1018,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dynamic_parameter_constraints::SingleConstraint {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::member(r, f, |x| {
@@ -916,7 +1062,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dynamic_parameter_constraints::single_constraint::Exists {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -925,7 +1076,14 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"name\": ", "name", 3, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            3,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"resource_name\": ",
             "resourceName",
@@ -934,8 +1092,22 @@ pub(crate) mod described {
             d::Kind::Message(&M12),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"aliases\": ", "aliases", 4, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"version\": ", "version", 1, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"aliases\": ",
+            "aliases",
+            4,
+            2,
+            d::Kind::String,
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new(
+            "\"version\": ",
+            "version",
+            1,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"resource\": ",
             "resource",
@@ -1002,7 +1174,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Resource {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.resource_name, r, f),
@@ -1051,7 +1228,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::resource::CacheControl {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.do_not_cache, r, f),
                 _ => Ok(()),
@@ -1104,7 +1286,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceError {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.resource_name, r, f),
                 1 => r::slot(&mut self.error_detail, r, f),
@@ -1114,7 +1301,14 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"dynamic_parameters\": ",
             "dynamicParameters",
@@ -1151,7 +1345,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceLocator {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.dynamic_parameters, r, f),
@@ -1161,7 +1360,14 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"dynamic_parameter_constraints\": ",
             "dynamicParameterConstraints",
@@ -1198,7 +1404,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceName {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.dynamic_parameter_constraints, r, f),

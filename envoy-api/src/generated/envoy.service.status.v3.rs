@@ -5,7 +5,8 @@
 #[prost(skip_debug)]
 pub struct ClientStatusRequest {
     #[prost(message, repeated, tag = "1")]
-    pub node_matchers: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::NodeMatcher>,
+    pub node_matchers:
+        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::NodeMatcher>,
     #[prost(message, optional, tag = "2")]
     pub node: ::core::option::Option<super::super::super::config::core::v3::Node>,
     #[prost(bool, tag = "3")]
@@ -86,10 +87,14 @@ pub mod client_config {
         pub last_updated: ::core::option::Option<::prost_types::Timestamp>,
         #[prost(enumeration = "super::ConfigStatus", tag = "6")]
         pub config_status: i32,
-        #[prost(enumeration = "super::super::super::super::admin::v3::ClientResourceStatus", tag = "7")]
+        #[prost(
+            enumeration = "super::super::super::super::admin::v3::ClientResourceStatus",
+            tag = "7"
+        )]
         pub client_status: i32,
         #[prost(message, optional, tag = "8")]
-        pub error_state: ::core::option::Option<super::super::super::super::admin::v3::UpdateFailureState>,
+        pub error_state:
+            ::core::option::Option<super::super::super::super::admin::v3::UpdateFailureState>,
         #[prost(bool, tag = "9")]
         pub is_static_resource: bool,
     }
@@ -263,7 +268,14 @@ pub(crate) mod described {
             d::Kind::Message(&M1),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"client_scope\": ", "clientScope", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"client_scope\": ",
+            "clientScope",
+            4,
+            3,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.service.status.v3.ClientConfig",
@@ -294,7 +306,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node, r, f),
                 1 => r::slot(&mut self.xds_config, r, f),
@@ -306,9 +323,30 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"type_url\": ",
+            "typeUrl",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"version_info\": ",
+            "versionInfo",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"xds_config\": ",
             "xdsConfig",
@@ -392,7 +430,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::client_config::GenericXdsConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.type_url, r, f),
                 1 => r::slot(&mut self.name, r, f),
@@ -462,7 +505,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientStatusRequest {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node_matchers, r, f),
                 1 => r::slot(&mut self.node, r, f),
@@ -506,7 +554,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientStatusResponse {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),
@@ -515,7 +568,14 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"status\": ", "status", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"status\": ",
+            "status",
+            1,
+            0,
+            d::Kind::Enum(&E1),
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"client_status\": ",
             "clientStatus",
@@ -595,19 +655,28 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.status, v, &F4[0]);
             d::Field::put(&self.client_status, v, &F4[1]);
-            if let Some(super::per_xds_config::PerXdsConfig::ListenerConfig(x)) = &self.per_xds_config {
+            if let Some(super::per_xds_config::PerXdsConfig::ListenerConfig(x)) =
+                &self.per_xds_config
+            {
                 d::put_member(x, v, &F4[2]);
             }
-            if let Some(super::per_xds_config::PerXdsConfig::ClusterConfig(x)) = &self.per_xds_config {
+            if let Some(super::per_xds_config::PerXdsConfig::ClusterConfig(x)) =
+                &self.per_xds_config
+            {
                 d::put_member(x, v, &F4[3]);
             }
-            if let Some(super::per_xds_config::PerXdsConfig::RouteConfig(x)) = &self.per_xds_config {
+            if let Some(super::per_xds_config::PerXdsConfig::RouteConfig(x)) = &self.per_xds_config
+            {
                 d::put_member(x, v, &F4[4]);
             }
-            if let Some(super::per_xds_config::PerXdsConfig::ScopedRouteConfig(x)) = &self.per_xds_config {
+            if let Some(super::per_xds_config::PerXdsConfig::ScopedRouteConfig(x)) =
+                &self.per_xds_config
+            {
                 d::put_member(x, v, &F4[5]);
             }
-            if let Some(super::per_xds_config::PerXdsConfig::EndpointConfig(x)) = &self.per_xds_config {
+            if let Some(super::per_xds_config::PerXdsConfig::EndpointConfig(x)) =
+                &self.per_xds_config
+            {
                 d::put_member(x, v, &F4[6]);
             }
         }
@@ -619,24 +688,33 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerXdsConfig {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.status, r, f),
                 1 => r::slot(&mut self.client_status, r, f),
                 2 => r::member(r, f, |x| {
-                    self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::ListenerConfig(x))
+                    self.per_xds_config =
+                        Some(super::per_xds_config::PerXdsConfig::ListenerConfig(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::ClusterConfig(x))
+                    self.per_xds_config =
+                        Some(super::per_xds_config::PerXdsConfig::ClusterConfig(x))
                 }),
                 4 => r::member(r, f, |x| {
                     self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::RouteConfig(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::ScopedRouteConfig(x))
+                    self.per_xds_config =
+                        Some(super::per_xds_config::PerXdsConfig::ScopedRouteConfig(x))
                 }),
                 6 => r::member(r, f, |x| {
-                    self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::EndpointConfig(x))
+                    self.per_xds_config =
+                        Some(super::per_xds_config::PerXdsConfig::EndpointConfig(x))
                 }),
                 _ => Ok(()),
             }

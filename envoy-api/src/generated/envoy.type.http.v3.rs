@@ -67,7 +67,8 @@ pub mod path_transformation {
                 "envoy.type.http.v3.PathTransformation.Operation.NormalizePathRFC3986".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.type.http.v3.PathTransformation.Operation.NormalizePathRFC3986".into()
+                "type.googleapis.com/envoy.type.http.v3.PathTransformation.Operation.NormalizePathRFC3986"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -80,7 +81,8 @@ pub mod path_transformation {
                 "envoy.type.http.v3.PathTransformation.Operation.MergeSlashes".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.type.http.v3.PathTransformation.Operation.MergeSlashes".into()
+                "type.googleapis.com/envoy.type.http.v3.PathTransformation.Operation.MergeSlashes"
+                    .into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -119,7 +121,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"ttl\": ",
             "ttl",
@@ -129,7 +139,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"path\": ", "path", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"attributes\": ",
             "attributes",
@@ -168,7 +185,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Cookie {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.ttl, r, f),
@@ -180,13 +202,31 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[
+            d::Rule::MaxBytes(16384),
+            d::Rule::HeaderValue { strict: false },
+        ]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.http.v3.CookieAttribute",
@@ -215,7 +255,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CookieAttribute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -258,7 +303,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PathTransformation {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.operations, r, f),
                 _ => Ok(()),
@@ -305,10 +355,16 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::path_transformation::operation::OperationSpecifier::NormalizePathRfc3986(x)) = &self.operation_specifier {
+            if let Some(
+                super::path_transformation::operation::OperationSpecifier::NormalizePathRfc3986(x),
+            ) = &self.operation_specifier
+            {
                 d::put_member(x, v, &F3[0]);
             }
-            if let Some(super::path_transformation::operation::OperationSpecifier::MergeSlashes(x)) = &self.operation_specifier {
+            if let Some(super::path_transformation::operation::OperationSpecifier::MergeSlashes(
+                x,
+            )) = &self.operation_specifier
+            {
                 d::put_member(x, v, &F3[1]);
             }
         }
@@ -320,13 +376,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::path_transformation::Operation {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.operation_specifier = Some(super::path_transformation::operation::OperationSpecifier::NormalizePathRfc3986(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.operation_specifier = Some(super::path_transformation::operation::OperationSpecifier::MergeSlashes(x))
+                    self.operation_specifier = Some(
+                        super::path_transformation::operation::OperationSpecifier::MergeSlashes(x),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -358,7 +421,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::path_transformation::operation::MergeSlashes {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -391,7 +459,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::path_transformation::operation::NormalizePathRfc3986 {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -544,7 +544,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::core::v3::described::M1),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"invert_match\": ",
+            "invertMatch",
+            2,
+            1,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.AddressMatcher",
@@ -573,7 +580,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AddressMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ranges, r, f),
                 1 => r::slot(&mut self.invert_match, r, f),
@@ -592,7 +604,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"exact\": ", "exact", 2, 1, d::Kind::F64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"exact\": ",
+            "exact",
+            2,
+            1,
+            d::Kind::F64,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.DoubleMatcher",
@@ -628,17 +648,34 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DoubleMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.match_pattern = Some(super::double_matcher::MatchPattern::Range(x))),
-                1 => r::member(r, f, |x| self.match_pattern = Some(super::double_matcher::MatchPattern::Exact(x))),
+                0 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::double_matcher::MatchPattern::Range(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::double_matcher::MatchPattern::Exact(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"key\": ",
+            "key",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"string_match\": ",
             "stringMatch",
@@ -693,20 +730,34 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
-                1 => r::member(r, f, |x| self.matcher = Some(super::filter_state_matcher::Matcher::StringMatch(x))),
-                2 => r::member(r, f, |x| self.matcher = Some(super::filter_state_matcher::Matcher::AddressMatch(x))),
+                1 => r::member(r, f, |x| {
+                    self.matcher = Some(super::filter_state_matcher::Matcher::StringMatch(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.matcher = Some(super::filter_state_matcher::Matcher::AddressMatch(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderName { strict: false }]),
-    ];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"header_name\": ",
+        "headerName",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::HeaderName { strict: false }])];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.HttpRequestHeaderMatchInput",
         fields: &F3,
@@ -733,7 +784,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpRequestHeaderMatchInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -741,10 +797,15 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"query_param\": ", "queryParam", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"query_param\": ",
+        "queryParam",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.HttpRequestQueryParamMatchInput",
         fields: &F4,
@@ -771,7 +832,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpRequestQueryParamMatchInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.query_param, r, f),
                 _ => Ok(()),
@@ -779,10 +845,15 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderName { strict: false }]),
-    ];
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"header_name\": ",
+        "headerName",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::HeaderName { strict: false }])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.HttpRequestTrailerMatchInput",
         fields: &F5,
@@ -809,7 +880,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpRequestTrailerMatchInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -817,10 +893,15 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderName { strict: false }]),
-    ];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"header_name\": ",
+        "headerName",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::HeaderName { strict: false }])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.HttpResponseHeaderMatchInput",
         fields: &F6,
@@ -847,7 +928,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseHeaderMatchInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -880,7 +966,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseLocalReplyMatchInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -913,7 +1004,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseStatusCodeClassMatchInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -946,7 +1042,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseStatusCodeMatchInput {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -954,10 +1055,15 @@ pub(crate) mod described {
         }
     }
 
-    static F10: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderName { strict: false }]),
-    ];
+    static F10: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"header_name\": ",
+        "headerName",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::HeaderName { strict: false }])];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.HttpResponseTrailerMatchInput",
         fields: &F10,
@@ -984,7 +1090,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseTrailerMatchInput {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -992,8 +1103,15 @@ pub(crate) mod described {
         }
     }
 
-    static F11: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"one_of\": ", "oneOf", 1, 0, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0)];
+    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"one_of\": ",
+        "oneOf",
+        1,
+        0,
+        d::Kind::Message(&M24),
+        d::Cardinality::Optional,
+    )
+    .oneof(0)];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.ListMatcher",
         fields: &F11,
@@ -1025,21 +1143,31 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::list_matcher::MatchPattern::OneOf(r::new_box(x)))
+                    self.match_pattern =
+                        Some(super::list_matcher::MatchPattern::OneOf(r::new_box(x)))
                 }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F12: [d::FieldInfo; 1] =
-        [
-            d::FieldInfo::new("\"patterns\": ", "patterns", 1, 0, d::Kind::Message(&M21), d::Cardinality::Repeated)
-                .rules(&[d::Rule::MinItems(1)]),
-        ];
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"patterns\": ",
+        "patterns",
+        1,
+        0,
+        d::Kind::Message(&M21),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.ListStringMatcher",
         fields: &F12,
@@ -1066,7 +1194,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListStringMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.patterns, r, f),
                 _ => Ok(()),
@@ -1075,10 +1208,41 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M14), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 3, 2, d::Kind::Message(&M24), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"invert\": ", "invert", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"filter\": ",
+            "filter",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            2,
+            1,
+            d::Kind::Message(&M14),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            3,
+            2,
+            d::Kind::Message(&M24),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"invert\": ",
+            "invert",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.MetadataMatcher",
@@ -1109,7 +1273,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetadataMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -1120,11 +1289,16 @@ pub(crate) mod described {
         }
     }
 
-    static F14: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F14: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Optional,
+    )
+    .oneof(0)
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.MetadataMatcher.PathSegment",
         fields: &F14,
@@ -1156,7 +1330,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_matcher::PathSegment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.segment = Some(super::metadata_matcher::path_segment::Segment::Key(x))
@@ -1167,7 +1346,14 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"node_id\": ", "nodeId", 1, 0, d::Kind::Message(&M21), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"node_id\": ",
+            "nodeId",
+            1,
+            0,
+            d::Kind::Message(&M21),
+            d::Cardinality::Optional,
+        ),
         d::FieldInfo::new(
             "\"node_metadatas\": ",
             "nodeMetadatas",
@@ -1204,7 +1390,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::NodeMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node_id, r, f),
                 1 => r::slot(&mut self.node_metadatas, r, f),
@@ -1248,7 +1439,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OrMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value_matchers, r, f),
                 _ => Ok(()),
@@ -1256,11 +1452,16 @@ pub(crate) mod described {
         }
     }
 
-    static F17: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::Message(&M21), d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Required]),
-    ];
+    static F17: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"path\": ",
+        "path",
+        1,
+        0,
+        d::Kind::Message(&M21),
+        d::Cardinality::Optional,
+    )
+    .oneof(0)
+    .rules(&[d::Rule::Required])];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.PathMatcher",
         fields: &F17,
@@ -1292,16 +1493,31 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PathMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.rule = Some(super::path_matcher::Rule::Path(x))),
+                0 => r::member(r, f, |x| {
+                    self.rule = Some(super::path_matcher::Rule::Path(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
     static F18: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"pattern\": ", "pattern", 1, 0, d::Kind::Message(&M19), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"pattern\": ",
+            "pattern",
+            1,
+            0,
+            d::Kind::Message(&M19),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"substitution\": ",
             "substitution",
@@ -1339,7 +1555,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RegexMatchAndSubstitute {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.pattern, r, f),
                 1 => r::slot(&mut self.substitution, r, f),
@@ -1362,7 +1583,15 @@ pub(crate) mod described {
             since: "3.0",
             disallowed: false,
         }),
-        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"regex\": ",
+            "regex",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.RegexMatcher",
@@ -1396,9 +1625,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RegexMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.engine_type = Some(super::regex_matcher::EngineType::GoogleRe2(x))),
+                0 => r::member(r, f, |x| {
+                    self.engine_type = Some(super::regex_matcher::EngineType::GoogleRe2(x))
+                }),
                 1 => r::slot(&mut self.regex, r, f),
                 _ => Ok(()),
             }
@@ -1443,7 +1679,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::regex_matcher::GoogleRe2 {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_program_size, r, f),
                 _ => Ok(()),
@@ -1452,13 +1693,35 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"exact\": ", "exact", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"suffix\": ", "suffix", 3, 2, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"exact\": ",
+            "exact",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"prefix\": ",
+            "prefix",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"suffix\": ",
+            "suffix",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"safe_regex\": ",
             "safeRegex",
@@ -1469,9 +1732,16 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"contains\": ", "contains", 7, 4, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"contains\": ",
+            "contains",
+            7,
+            4,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"custom\": ",
             "custom",
@@ -1481,7 +1751,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"ignore_case\": ", "ignoreCase", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"ignore_case\": ",
+            "ignoreCase",
+            6,
+            6,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M21: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.StringMatcher",
@@ -1530,18 +1807,31 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StringMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Exact(x))),
-                1 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Prefix(x))),
-                2 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Suffix(x))),
+                0 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::string_matcher::MatchPattern::Exact(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::string_matcher::MatchPattern::Prefix(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::string_matcher::MatchPattern::Suffix(x))
+                }),
                 3 => r::member(r, f, |x| {
                     self.match_pattern = Some(super::string_matcher::MatchPattern::SafeRegex(x))
                 }),
                 4 => r::member(r, f, |x| {
                     self.match_pattern = Some(super::string_matcher::MatchPattern::Contains(x))
                 }),
-                5 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Custom(x))),
+                5 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::string_matcher::MatchPattern::Custom(x))
+                }),
                 6 => r::slot(&mut self.ignore_case, r, f),
                 _ => Ok(()),
             }
@@ -1549,8 +1839,24 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"path\": ", "path", 2, 0, d::Kind::Message(&M23), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 3, 1, d::Kind::Message(&M24), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"path\": ",
+            "path",
+            2,
+            0,
+            d::Kind::Message(&M23),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            3,
+            1,
+            d::Kind::Message(&M24),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M22: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.StructMatcher",
@@ -1579,7 +1885,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StructMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -1588,11 +1899,16 @@ pub(crate) mod described {
         }
     }
 
-    static F23: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-    ];
+    static F23: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Optional,
+    )
+    .oneof(0)
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M23: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.StructMatcher.PathSegment",
         fields: &F23,
@@ -1624,9 +1940,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::struct_matcher::PathSegment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.segment = Some(super::struct_matcher::path_segment::Segment::Key(x))),
+                0 => r::member(r, f, |x| {
+                    self.segment = Some(super::struct_matcher::path_segment::Segment::Key(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -1660,8 +1983,24 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"bool_match\": ", "boolMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"present_match\": ", "presentMatch", 5, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"bool_match\": ",
+            "boolMatch",
+            4,
+            3,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"present_match\": ",
+            "presentMatch",
+            5,
+            4,
+            d::Kind::Bool,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"list_match\": ",
             "listMatch",
@@ -1671,7 +2010,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"or_match\": ", "orMatch", 7, 6, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"or_match\": ",
+            "orMatch",
+            7,
+            6,
+            d::Kind::Message(&M16),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M24: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.ValueMatcher",
@@ -1722,7 +2069,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ValueMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.match_pattern = Some(super::value_matcher::MatchPattern::NullMatch(x))
@@ -1740,9 +2092,12 @@ pub(crate) mod described {
                     self.match_pattern = Some(super::value_matcher::MatchPattern::PresentMatch(x))
                 }),
                 5 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::value_matcher::MatchPattern::ListMatch(r::new_box(x)))
+                    self.match_pattern =
+                        Some(super::value_matcher::MatchPattern::ListMatch(r::new_box(x)))
                 }),
-                6 => r::member(r, f, |x| self.match_pattern = Some(super::value_matcher::MatchPattern::OrMatch(x))),
+                6 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::value_matcher::MatchPattern::OrMatch(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -1773,7 +2128,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::value_matcher::NullMatch {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -114,8 +114,24 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"tag\": ", "tag", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"literal\": ", "literal", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"tag\": ",
+            "tag",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"literal\": ",
+            "literal",
+            2,
+            1,
+            d::Kind::Message(&M3),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"environment\": ",
             "environment",
@@ -134,8 +150,24 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"metadata\": ", "metadata", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"value\": ", "value", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"metadata\": ",
+            "metadata",
+            5,
+            4,
+            d::Kind::Message(&M4),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"value\": ",
+            "value",
+            6,
+            5,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.tracing.v3.CustomTag",
@@ -181,21 +213,44 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CustomTag {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tag, r, f),
-                1 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::Literal(x))),
-                2 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::Environment(x))),
-                3 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::RequestHeader(x))),
-                4 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::Metadata(x))),
-                5 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::Value(x))),
+                1 => r::member(r, f, |x| {
+                    self.r#type = Some(super::custom_tag::Type::Literal(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.r#type = Some(super::custom_tag::Type::Environment(x))
+                }),
+                3 => r::member(r, f, |x| {
+                    self.r#type = Some(super::custom_tag::Type::RequestHeader(x))
+                }),
+                4 => r::member(r, f, |x| {
+                    self.r#type = Some(super::custom_tag::Type::Metadata(x))
+                }),
+                5 => r::member(r, f, |x| {
+                    self.r#type = Some(super::custom_tag::Type::Value(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"default_value\": ",
             "defaultValue",
@@ -232,7 +287,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::custom_tag::Environment {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -242,8 +302,15 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new(
+            "\"name\": ",
+            "name",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"default_value\": ",
             "defaultValue",
@@ -280,7 +347,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::custom_tag::Header {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -289,8 +361,15 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"value\": ",
+        "value",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.tracing.v3.CustomTag.Literal",
         fields: &F3,
@@ -317,7 +396,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::custom_tag::Literal {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value, r, f),
                 _ => Ok(()),
@@ -379,7 +463,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::custom_tag::Metadata {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.kind, r, f),
                 1 => r::slot(&mut self.metadata_key, r, f),

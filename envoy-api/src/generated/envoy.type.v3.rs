@@ -623,7 +623,10 @@ pub(crate) mod described {
 
     pub(crate) static E2: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.type.v3.RateLimitStrategy.BlanketRule",
-        values: &[d::EnumValue::new(0, "ALLOW_ALL"), d::EnumValue::new(1, "DENY_ALL")],
+        values: &[
+            d::EnumValue::new(0, "ALLOW_ALL"),
+            d::EnumValue::new(1, "DENY_ALL"),
+        ],
     };
     impl d::DescribeEnum for super::rate_limit_strategy::BlanketRule {
         const INFO: &'static d::EnumInfo = &E2;
@@ -712,8 +715,22 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::F64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::F64, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"start\": ",
+            "start",
+            1,
+            0,
+            d::Kind::F64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"end\": ",
+            "end",
+            2,
+            1,
+            d::Kind::F64,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.DoubleRange",
@@ -742,7 +759,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DoubleRange {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.start, r, f),
                 1 => r::slot(&mut self.end, r, f),
@@ -752,7 +774,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"numerator\": ", "numerator", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"numerator\": ",
+            "numerator",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"denominator\": ",
             "denominator",
@@ -790,7 +819,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FractionalPercent {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.numerator, r, f),
                 1 => r::slot(&mut self.denominator, r, f),
@@ -800,7 +834,15 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"source_ip\": ", "sourceIp", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"source_ip\": ",
+            "sourceIp",
+            1,
+            0,
+            d::Kind::Message(&M4),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"filter_state\": ",
             "filterState",
@@ -833,7 +875,9 @@ pub(crate) mod described {
             if let Some(super::hash_policy::PolicySpecifier::SourceIp(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F2[0]);
             }
-            if let Some(super::hash_policy::PolicySpecifier::FilterState(x)) = &self.policy_specifier {
+            if let Some(super::hash_policy::PolicySpecifier::FilterState(x)) =
+                &self.policy_specifier
+            {
                 d::put_member(x, v, &F2[1]);
             }
         }
@@ -845,21 +889,34 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HashPolicy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.policy_specifier = Some(super::hash_policy::PolicySpecifier::SourceIp(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::hash_policy::PolicySpecifier::FilterState(x))
+                    self.policy_specifier =
+                        Some(super::hash_policy::PolicySpecifier::FilterState(x))
                 }),
                 _ => Ok(()),
             }
         }
     }
 
-    static F3: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"key\": ",
+        "key",
+        1,
+        0,
+        d::Kind::String,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.HashPolicy.FilterState",
         fields: &F3,
@@ -886,7 +943,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::hash_policy::FilterState {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -919,7 +981,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::hash_policy::SourceIp {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -927,10 +994,15 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"code\": ", "code", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])]),
-    ];
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"code\": ",
+        "code",
+        1,
+        0,
+        d::Kind::Enum(&E4),
+        d::Cardinality::Implicit,
+    )
+    .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.HttpStatus",
         fields: &F5,
@@ -957,7 +1029,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpStatus {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.code, r, f),
                 _ => Ok(()),
@@ -966,8 +1043,22 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::I32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"start\": ",
+            "start",
+            1,
+            0,
+            d::Kind::I32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"end\": ",
+            "end",
+            2,
+            1,
+            d::Kind::I32,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.Int32Range",
@@ -996,7 +1087,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Int32Range {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.start, r, f),
                 1 => r::slot(&mut self.end, r, f),
@@ -1006,8 +1102,22 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"start\": ",
+            "start",
+            1,
+            0,
+            d::Kind::I64,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"end\": ",
+            "end",
+            2,
+            1,
+            d::Kind::I64,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.Int64Range",
@@ -1036,7 +1146,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Int64Range {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.start, r, f),
                 1 => r::slot(&mut self.end, r, f),
@@ -1045,10 +1160,18 @@ pub(crate) mod described {
         }
     }
 
-    static F8: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Lte(d::Bound::Float(100.0)), d::Rule::Gte(d::Bound::Float(0.0))]),
-    ];
+    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"value\": ",
+        "value",
+        1,
+        0,
+        d::Kind::F64,
+        d::Cardinality::Implicit,
+    )
+    .rules(&[
+        d::Rule::Lte(d::Bound::Float(100.0)),
+        d::Rule::Gte(d::Bound::Float(0.0)),
+    ])];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.Percent",
         fields: &F8,
@@ -1075,7 +1198,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Percent {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value, r, f),
                 _ => Ok(()),
@@ -1135,7 +1263,9 @@ pub(crate) mod described {
             if let Some(super::rate_limit_strategy::Strategy::BlanketRule(x)) = &self.strategy {
                 d::put_member(x, v, &F9[0]);
             }
-            if let Some(super::rate_limit_strategy::Strategy::RequestsPerTimeUnit(x)) = &self.strategy {
+            if let Some(super::rate_limit_strategy::Strategy::RequestsPerTimeUnit(x)) =
+                &self.strategy
+            {
                 d::put_member(x, v, &F9[1]);
             }
             if let Some(super::rate_limit_strategy::Strategy::TokenBucket(x)) = &self.strategy {
@@ -1150,13 +1280,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitStrategy {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.strategy = Some(super::rate_limit_strategy::Strategy::BlanketRule(x))),
-                1 => r::member(r, f, |x| {
-                    self.strategy = Some(super::rate_limit_strategy::Strategy::RequestsPerTimeUnit(x))
+                0 => r::member(r, f, |x| {
+                    self.strategy = Some(super::rate_limit_strategy::Strategy::BlanketRule(x))
                 }),
-                2 => r::member(r, f, |x| self.strategy = Some(super::rate_limit_strategy::Strategy::TokenBucket(x))),
+                1 => r::member(r, f, |x| {
+                    self.strategy =
+                        Some(super::rate_limit_strategy::Strategy::RequestsPerTimeUnit(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.strategy = Some(super::rate_limit_strategy::Strategy::TokenBucket(x))
+                }),
                 _ => Ok(()),
             }
         }
@@ -1171,7 +1311,15 @@ pub(crate) mod described {
             d::Kind::U64,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"time_unit\": ", "timeUnit", 2, 1, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new(
+            "\"time_unit\": ",
+            "timeUnit",
+            2,
+            1,
+            d::Kind::Enum(&E3),
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.RateLimitStrategy.RequestsPerTimeUnit",
@@ -1200,7 +1348,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_strategy::RequestsPerTimeUnit {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requests_per_time_unit, r, f),
                 1 => r::slot(&mut self.time_unit, r, f),
@@ -1210,9 +1363,30 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"max_counters\": ", "maxCounters", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_gauges\": ", "maxGauges", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_histograms\": ", "maxHistograms", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new(
+            "\"max_counters\": ",
+            "maxCounters",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"max_gauges\": ",
+            "maxGauges",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
+        d::FieldInfo::new(
+            "\"max_histograms\": ",
+            "maxHistograms",
+            3,
+            2,
+            d::Kind::U32,
+            d::Cardinality::Wrapper,
+        ),
         d::FieldInfo::new(
             "\"enable_eviction\": ",
             "enableEviction",
@@ -1221,8 +1395,22 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"sharing_name\": ", "sharingName", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"prefix\": ",
+            "prefix",
+            5,
+            4,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"sharing_name\": ",
+            "sharingName",
+            6,
+            5,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.Scope",
@@ -1255,7 +1443,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Scope {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_counters, r, f),
                 1 => r::slot(&mut self.max_gauges, r, f),
@@ -1269,9 +1462,30 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"major_number\": ", "majorNumber", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"minor_number\": ", "minorNumber", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"patch\": ", "patch", 3, 2, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"major_number\": ",
+            "majorNumber",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"minor_number\": ",
+            "minorNumber",
+            2,
+            1,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"patch\": ",
+            "patch",
+            3,
+            2,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.v3.SemanticVersion",
@@ -1301,7 +1515,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SemanticVersion {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.major_number, r, f),
                 1 => r::slot(&mut self.minor_number, r, f),
@@ -1312,8 +1531,15 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"max_tokens\": ", "maxTokens", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new(
+            "\"max_tokens\": ",
+            "maxTokens",
+            1,
+            0,
+            d::Kind::U32,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"tokens_per_fill\": ",
             "tokensPerFill",
@@ -1361,7 +1587,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TokenBucket {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_tokens, r, f),
                 1 => r::slot(&mut self.tokens_per_fill, r, f),

@@ -28,8 +28,22 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"code\": ", "code", 1, 0, d::Kind::I32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"message\": ", "message", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"code\": ",
+            "code",
+            1,
+            0,
+            d::Kind::I32,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"message\": ",
+            "message",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        ),
         d::FieldInfo::new(
             "\"details\": ",
             "details",
@@ -67,7 +81,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Status {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.code, r, f),
                 1 => r::slot(&mut self.message, r, f),

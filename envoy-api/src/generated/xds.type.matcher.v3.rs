@@ -59,7 +59,9 @@ pub mod matcher {
             #[prost(skip_debug)]
             pub struct SinglePredicate {
                 #[prost(message, optional, tag = "1")]
-                pub input: ::core::option::Option<super::super::super::super::super::super::core::v3::TypedExtensionConfig>,
+                pub input: ::core::option::Option<
+                    super::super::super::super::super::super::core::v3::TypedExtensionConfig,
+                >,
                 #[prost(oneof = "single_predicate::Matcher", tags = "2, 3")]
                 pub matcher: ::core::option::Option<single_predicate::Matcher>,
             }
@@ -70,7 +72,9 @@ pub mod matcher {
                     #[prost(message, tag = "2")]
                     ValueMatch(super::super::super::super::StringMatcher),
                     #[prost(message, tag = "3")]
-                    CustomMatch(super::super::super::super::super::super::super::core::v3::TypedExtensionConfig),
+                    CustomMatch(
+                        super::super::super::super::super::super::super::core::v3::TypedExtensionConfig,
+                    ),
                 }
             }
             impl ::prost::Name for SinglePredicate {
@@ -80,7 +84,8 @@ pub mod matcher {
                     "xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate".into()
+                    "type.googleapis.com/xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate"
+                        .into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -96,7 +101,8 @@ pub mod matcher {
                     "xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList".into()
+                    "type.googleapis.com/xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList"
+                        .into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -154,7 +160,8 @@ pub mod matcher {
     #[prost(skip_debug)]
     pub struct MatcherTree {
         #[prost(message, optional, tag = "1")]
-        pub input: ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
+        pub input:
+            ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
         #[prost(oneof = "matcher_tree::TreeType", tags = "2, 3, 4")]
         pub tree_type: ::core::option::Option<matcher_tree::TreeType>,
     }
@@ -164,7 +171,10 @@ pub mod matcher {
         #[prost(skip_debug)]
         pub struct MatchMap {
             #[prost(btree_map = "string, message", tag = "1")]
-            pub map: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::OnMatch>,
+            pub map: ::prost::alloc::collections::BTreeMap<
+                ::prost::alloc::string::String,
+                super::OnMatch,
+            >,
         }
         impl ::prost::Name for MatchMap {
             const NAME: &'static str = "MatchMap";
@@ -311,11 +321,15 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [
-            d::FieldInfo::new("\"patterns\": ", "patterns", 1, 0, d::Kind::Message(&M12), d::Cardinality::Repeated)
-                .rules(&[d::Rule::MinItems(1)]),
-        ];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"patterns\": ",
+        "patterns",
+        1,
+        0,
+        d::Kind::Message(&M12),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.ListStringMatcher",
         fields: &F0,
@@ -342,7 +356,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListStringMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.patterns, r, f),
                 _ => Ok(()),
@@ -413,20 +432,34 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Matcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.matcher_type = Some(super::matcher::MatcherType::MatcherList(x))),
-                1 => r::member(r, f, |x| self.matcher_type = Some(super::matcher::MatcherType::MatcherTree(x))),
+                0 => r::member(r, f, |x| {
+                    self.matcher_type = Some(super::matcher::MatcherType::MatcherList(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.matcher_type = Some(super::matcher::MatcherType::MatcherTree(x))
+                }),
                 2 => r::boxed(&mut self.on_no_match, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [
-        d::FieldInfo::new("\"matchers\": ", "matchers", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
-    ];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
+        "\"matchers\": ",
+        "matchers",
+        1,
+        0,
+        d::Kind::Message(&M3),
+        d::Cardinality::Repeated,
+    )
+    .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.MatcherList",
         fields: &F2,
@@ -453,7 +486,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::MatcherList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matchers, r, f),
                 _ => Ok(()),
@@ -471,7 +509,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"on_match\": ", "onMatch", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new(
+            "\"on_match\": ",
+            "onMatch",
+            2,
+            1,
+            d::Kind::Message(&M9),
+            d::Cardinality::Optional,
+        )
+        .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.MatcherList.FieldMatcher",
@@ -500,7 +546,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::FieldMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.predicate, r, f),
                 1 => r::slot(&mut self.on_match, r, f),
@@ -566,16 +617,24 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x)) = &self.match_type {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x)) =
+                &self.match_type
+            {
                 d::put_member(x, v, &F4[0]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x)) = &self.match_type {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x)) =
+                &self.match_type
+            {
                 d::put_member(x, v, &F4[1]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x)) = &self.match_type {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x)) =
+                &self.match_type
+            {
                 d::put_member(x, v, &F4[2]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(x)) = &self.match_type {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(x)) =
+                &self.match_type
+            {
                 d::put_member(&**x, v, &F4[3]);
             }
         }
@@ -587,19 +646,31 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::Predicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x))
+                    self.match_type =
+                        Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x))
+                    self.match_type =
+                        Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x))
+                    self.match_type =
+                        Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(r::new_box(x)))
+                    self.match_type = Some(
+                        super::matcher::matcher_list::predicate::MatchType::NotMatcher(r::new_box(
+                            x,
+                        )),
+                    )
                 }),
                 _ => Ok(()),
             }
@@ -641,7 +712,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::predicate::PredicateList {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.predicate, r, f),
                 _ => Ok(()),
@@ -698,10 +774,16 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.input, v, &F6[0]);
-            if let Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x)) = &self.matcher {
+            if let Some(
+                super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x),
+            ) = &self.matcher
+            {
                 d::put_member(x, v, &F6[1]);
             }
-            if let Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x)) = &self.matcher {
+            if let Some(
+                super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x),
+            ) = &self.matcher
+            {
                 d::put_member(x, v, &F6[2]);
             }
         }
@@ -713,7 +795,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::predicate::SinglePredicate {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.input, r, f),
                 1 => r::member(r, f, |x| {
@@ -785,10 +872,12 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.input, v, &F7[0]);
-            if let Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x)) = &self.tree_type {
+            if let Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x)) = &self.tree_type
+            {
                 d::put_member(x, v, &F7[1]);
             }
-            if let Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x)) = &self.tree_type {
+            if let Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x)) = &self.tree_type
+            {
                 d::put_member(x, v, &F7[2]);
             }
             if let Some(super::matcher::matcher_tree::TreeType::CustomMatch(x)) = &self.tree_type {
@@ -803,7 +892,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::MatcherTree {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.input, r, f),
                 1 => r::member(r, f, |x| {
@@ -855,7 +949,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_tree::MatchMap {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.map, r, f),
                 _ => Ok(()),
@@ -864,7 +963,15 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"matcher\": ", "matcher", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"matcher\": ",
+            "matcher",
+            1,
+            0,
+            d::Kind::Message(&M1),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
         d::FieldInfo::new(
             "\"action\": ",
             "action",
@@ -874,7 +981,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"keep_matching\": ", "keepMatching", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"keep_matching\": ",
+            "keepMatching",
+            3,
+            2,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.OnMatch",
@@ -911,12 +1025,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::OnMatch {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.on_match = Some(super::matcher::on_match::OnMatch::Matcher(r::new_box(x)))
                 }),
-                1 => r::member(r, f, |x| self.on_match = Some(super::matcher::on_match::OnMatch::Action(x))),
+                1 => r::member(r, f, |x| {
+                    self.on_match = Some(super::matcher::on_match::OnMatch::Action(x))
+                }),
                 2 => r::slot(&mut self.keep_matching, r, f),
                 _ => Ok(()),
             }
@@ -934,7 +1055,15 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"regex\": ",
+            "regex",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Implicit,
+        )
+        .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.RegexMatcher",
@@ -968,9 +1097,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RegexMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.engine_type = Some(super::regex_matcher::EngineType::GoogleRe2(x))),
+                0 => r::member(r, f, |x| {
+                    self.engine_type = Some(super::regex_matcher::EngineType::GoogleRe2(x))
+                }),
                 1 => r::slot(&mut self.regex, r, f),
                 _ => Ok(()),
             }
@@ -1002,7 +1138,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::regex_matcher::GoogleRe2 {
-        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            _: &mut r::Reader<'_>,
+            _: &'static d::FieldInfo,
+        ) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1011,13 +1152,35 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"exact\": ", "exact", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"suffix\": ", "suffix", 3, 2, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"exact\": ",
+            "exact",
+            1,
+            0,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new(
+            "\"prefix\": ",
+            "prefix",
+            2,
+            1,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"suffix\": ",
+            "suffix",
+            3,
+            2,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"safe_regex\": ",
             "safeRegex",
@@ -1028,9 +1191,16 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"contains\": ", "contains", 7, 4, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new(
+            "\"contains\": ",
+            "contains",
+            7,
+            4,
+            d::Kind::String,
+            d::Cardinality::Optional,
+        )
+        .oneof(0)
+        .rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"custom\": ",
             "custom",
@@ -1040,7 +1210,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"ignore_case\": ", "ignoreCase", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"ignore_case\": ",
+            "ignoreCase",
+            6,
+            6,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.StringMatcher",
@@ -1089,18 +1266,31 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StringMatcher {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Exact(x))),
-                1 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Prefix(x))),
-                2 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Suffix(x))),
+                0 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::string_matcher::MatchPattern::Exact(x))
+                }),
+                1 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::string_matcher::MatchPattern::Prefix(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::string_matcher::MatchPattern::Suffix(x))
+                }),
                 3 => r::member(r, f, |x| {
                     self.match_pattern = Some(super::string_matcher::MatchPattern::SafeRegex(x))
                 }),
                 4 => r::member(r, f, |x| {
                     self.match_pattern = Some(super::string_matcher::MatchPattern::Contains(x))
                 }),
-                5 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Custom(x))),
+                5 => r::member(r, f, |x| {
+                    self.match_pattern = Some(super::string_matcher::MatchPattern::Custom(x))
+                }),
                 6 => r::slot(&mut self.ignore_case, r, f),
                 _ => Ok(()),
             }

@@ -128,10 +128,12 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::cel_expression::ExprSpecifier::ParsedExpr(x)) = &self.expr_specifier {
+            if let Some(super::cel_expression::ExprSpecifier::ParsedExpr(x)) = &self.expr_specifier
+            {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::cel_expression::ExprSpecifier::CheckedExpr(x)) = &self.expr_specifier {
+            if let Some(super::cel_expression::ExprSpecifier::CheckedExpr(x)) = &self.expr_specifier
+            {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.cel_expr_parsed, v, &F0[2]);
@@ -146,7 +148,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CelExpression {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.expr_specifier = Some(super::cel_expression::ExprSpecifier::ParsedExpr(x))
@@ -208,7 +215,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CelExtractString {
-        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+        fn read_field(
+            &mut self,
+            at: usize,
+            r: &mut r::Reader<'_>,
+            f: &'static d::FieldInfo,
+        ) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expr_extract, r, f),
                 1 => r::slot(&mut self.default_value, r, f),

@@ -10,7 +10,7 @@ use core::fmt;
 use super::fields::{Element, ReadFields};
 use super::tokens::{Start, SyntaxError, Tokens};
 use crate::Any;
-use crate::describe::{Describe, MessageInfo};
+use crate::describe::{MessageInfo, Reflect};
 use crate::pointer::Path;
 use crate::registry;
 
@@ -55,16 +55,24 @@ pub enum ProblemKind {
     OneofTwice,
 }
 
+/// What can be read. Every message is.
+pub trait Readable: Element + Reflect {}
+
+impl<M: Element + Reflect> Readable for M {}
+
 /// Reads a message.
 ///
 /// # Errors
 ///
 /// The text is not JSON. JSON that does not fit the message is no error, but a [`Problem`].
-pub fn from_str<M: Element + Describe>(text: &str) -> Result<Read<M>, SyntaxError> {
+pub fn from_str<M: Readable>(text: &str) -> Result<Read<M>, SyntaxError> {
     let mut reader = Reader::new(text);
     let message = M::read(&mut reader, None)?.unwrap_or_default();
     reader.tokens.end()?;
-    Ok(Read { message, problems: reader.problems })
+    Ok(Read {
+        message,
+        problems: reader.problems,
+    })
 }
 
 /// Reads a message whose type stands in its `@type`.
@@ -82,11 +90,16 @@ pub fn any_from_str(text: &str) -> Result<Read<Any>, SyntaxError> {
 ///
 /// The text is not JSON.
 pub fn named_from_str(type_name: &str, text: &str) -> Result<Option<Read<Any>>, SyntaxError> {
-    let Some(entry) = registry::find(type_name) else { return Ok(None) };
+    let Some(entry) = registry::find(type_name) else {
+        return Ok(None);
+    };
     let mut reader = Reader::new(text);
     let message = entry.read(&mut reader)?;
     reader.tokens.end()?;
-    Ok(Some(Read { message, problems: reader.problems }))
+    Ok(Some(Read {
+        message,
+        problems: reader.problems,
+    }))
 }
 
 /// The state of one read.
@@ -100,11 +113,20 @@ pub struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
-        Self { tokens: Tokens::new(text), path: Path::default(), problems: Vec::new(), typed: false }
+        Self {
+            tokens: Tokens::new(text),
+            path: Path::default(),
+            problems: Vec::new(),
+            typed: false,
+        }
     }
 
     pub(super) fn problem(&mut self, kind: ProblemKind, message: String) {
-        self.problems.push(Problem { pointer: self.path.pointer(), kind, message });
+        self.problems.push(Problem {
+            pointer: self.path.pointer(),
+            kind,
+            message,
+        });
     }
 
     /// Passes over a value of the wrong kind.
@@ -117,12 +139,19 @@ impl<'t> Reader<'t> {
             Start::True | Start::False => "a boolean",
             Start::Null => "null",
         };
-        self.problem(ProblemKind::WrongType, alloc::format!("must be {wanted}, but is {found}"));
+        self.problem(
+            ProblemKind::WrongType,
+            alloc::format!("must be {wanted}, but is {found}"),
+        );
         self.tokens.skip()
     }
 
     /// Reads an object into a message; whether there was one.
-    pub(super) fn object(&mut self, target: &mut dyn ReadFields, info: &'static MessageInfo) -> Result<bool, SyntaxError> {
+    pub(super) fn object(
+        &mut self,
+        target: &mut dyn ReadFields,
+        info: &'static MessageInfo,
+    ) -> Result<bool, SyntaxError> {
         let typed = core::mem::take(&mut self.typed);
         if self.tokens.start()? != Start::Object {
             self.wrong("an object")?;
@@ -139,7 +168,10 @@ impl<'t> Reader<'t> {
             };
             let Some(field) = field else {
                 if !(typed && key == "@type") {
-                    self.problem(ProblemKind::UnknownField, alloc::format!("{} has no field {key:?}", info.full_name));
+                    self.problem(
+                        ProblemKind::UnknownField,
+                        alloc::format!("{} has no field {key:?}", info.full_name),
+                    );
                 }
                 self.tokens.skip()?;
                 continue;
@@ -152,7 +184,10 @@ impl<'t> Reader<'t> {
                 let bit = 1 << (oneof % 64);
                 if oneofs & bit != 0 {
                     let name = info.oneofs.get(oneof).map_or("", |o| o.name);
-                    self.problem(ProblemKind::OneofTwice, alloc::format!("another member of the oneof {name} is set too"));
+                    self.problem(
+                        ProblemKind::OneofTwice,
+                        alloc::format!("another member of the oneof {name} is set too"),
+                    );
                 }
                 oneofs |= bit;
             }
@@ -183,7 +218,10 @@ impl<'t> Reader<'t> {
             }
             Some(entry) => self.any_value(entry).map(Some),
             None => {
-                self.problem(ProblemKind::UnknownType, alloc::format!("{name:?} is not a known type"));
+                self.problem(
+                    ProblemKind::UnknownType,
+                    alloc::format!("{name:?} is not a known type"),
+                );
                 let fields = self.tokens.raw()?;
                 Ok(Some(Any::unknown_json(url.into_owned(), fields)))
             }

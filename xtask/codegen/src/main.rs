@@ -1,20 +1,8 @@
-//! Writes `envoy-api/src/generated/` from Envoy's descriptor set. `cargo xtask codegen` starts it.
+//! The command line of the codegen. `cargo xtask codegen` starts it.
 //!
-//! Here: what turns descriptors into Rust, one step a module. Not here: anything that a compiled Chancery needs at run time.
-
-mod closure;
-mod emit;
-mod output;
-mod pattern;
-mod reader;
-mod rules;
-mod rust_names;
-mod source;
+//! Here: the arguments. Not here: the work, which is the library's, so that tests can call it.
 
 use std::process::ExitCode;
-
-/// The list of messages that are wanted.
-const ROOTS: &str = include_str!("roots.txt");
 
 fn main() -> ExitCode {
     let check = match std::env::args().nth(1).as_deref() {
@@ -25,10 +13,12 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match run(check) {
+    match xtask_codegen::run(check) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("codegen: envoy-api/src/generated is stale; run `cargo xtask codegen` and commit the result");
+            eprintln!(
+                "codegen: envoy-api/src/generated is stale; run `cargo xtask codegen` and commit the result"
+            );
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -36,16 +26,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Generates everything; returns whether the files on disk are fresh now.
-fn run(check: bool) -> Result<bool, String> {
-    let bytes = source::descriptor_set()?;
-    let closure = closure::close(&bytes, ROOTS)?;
-    for missing in &closure.missing {
-        eprintln!("codegen: warning: no message {missing} in the descriptor set");
-    }
-    let modules = rust_names::build(&closure)?;
-    let files = emit::files(&closure, &modules)?;
-    output::write(files, check)
 }

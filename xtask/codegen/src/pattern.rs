@@ -11,7 +11,12 @@ use regex_automata::util::start;
 /// A Rust expression of type `Pattern`.
 pub fn expression(pattern: &str) -> Result<String, String> {
     let dfa = dense::Builder::new()
-        .configure(dense::Config::new().start_kind(StartKind::Anchored).minimize(true).accelerate(false))
+        .configure(
+            dense::Config::new()
+                .start_kind(StartKind::Anchored)
+                .minimize(true)
+                .accelerate(false),
+        )
         .build(&format!("^(?:{pattern})$"))
         .map_err(|e| format!("{pattern}: {e}"))?;
     let first = dfa
@@ -27,7 +32,8 @@ pub fn expression(pattern: &str) -> Result<String, String> {
         if dfa.is_dead_state(id) {
             return Ok(0);
         }
-        let next = u8::try_from(numbers.len() + 1).map_err(|_| format!("{pattern}: too many states"))?;
+        let next =
+            u8::try_from(numbers.len() + 1).map_err(|_| format!("{pattern}: too many states"))?;
         Ok(*numbers.entry(id).or_insert_with(|| {
             todo.push(id);
             next
@@ -52,7 +58,8 @@ pub fn expression(pattern: &str) -> Result<String, String> {
     let mut class_of = Vec::new();
     for byte in 0..256 {
         let column: Vec<u8> = rows.iter().map(|row| row[byte]).collect();
-        let next = u8::try_from(classes.len()).map_err(|_| format!("{pattern}: too many classes"))?;
+        let next =
+            u8::try_from(classes.len()).map_err(|_| format!("{pattern}: too many classes"))?;
         class_of.push(*classes.entry(column).or_insert(next));
     }
     let width = classes.len();

@@ -20,17 +20,25 @@ use crate::ir::Ir;
 use crate::resource::Objects;
 use alloc::vec::Vec;
 
+/// What earlier compiles found out.
+#[derive(Default)]
+pub struct Memory {
+    fetch: fetch::Memory,
+    model: model::Memory,
+    lower: lower::Memory,
+}
+
 /// From objects to the IR.
 pub fn compile(
     objects: &Objects,
     options: &Options,
-    memory: &mut fetch::Memory,
+    memory: &mut Memory,
     ledger: &mut Ledger,
     sink: &mut Vec<Diagnostic>,
 ) -> (Config, Ir) {
-    let config = fetch::fetch_again(objects, options, memory, ledger, sink);
-    let model = model::Model::build(&config, options, sink);
-    let ir = lower::lower(&model, sink);
+    let config = fetch::fetch_again(objects, options, &mut memory.fetch, ledger, sink);
+    let model = model::Model::build(&config, options, &mut memory.model, sink);
+    let ir = lower::lower(&model, &mut memory.lower, sink);
     drop(model);
     (config, ir)
 }

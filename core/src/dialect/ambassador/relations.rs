@@ -7,7 +7,6 @@ use super::model::service::Authority;
 use crate::config::{Config, Resource};
 use crate::resource::{ObjectId, Origin, ResourceKey};
 use crate::text::{Node, Str, Value};
-use alloc::format;
 use alloc::vec::Vec;
 
 /// One field of one object naming another object.
@@ -105,7 +104,7 @@ fn add(resource: &Resource, node: &Node, relation: &'static str, form: Form, out
             let text = |key: &str| node.get(key).and_then(Node::as_str).filter(|text| !text.is_empty());
             let Some(name) = text("name") else { return };
             let namespace = text("namespace").map_or_else(|| here.clone(), Str::new);
-            (kind, Str::new(name), namespace, Str::from(format!("{name}")))
+            (kind, Str::new(name), namespace, Str::new(name))
         }
         _ => return,
     };

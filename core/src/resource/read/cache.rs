@@ -9,7 +9,7 @@ use super::super::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 use super::decode::{Decoded, decode, for_each_place};
 use super::ReadOptions;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::text::{Chunk, Str, split};
+use crate::text::{Chunk, Str, TextRange, split};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hasher};
@@ -28,16 +28,15 @@ pub struct DocumentCache {
 
 struct CachedInput {
     name: Str,
+    text: Arc<str>,
     chunks: Vec<CachedChunk>,
 }
 
 struct CachedChunk {
-    text: Arc<str>,
-    hash: u64,
+    /// Where it stands in its input.
+    range: TextRange,
     decoded: Decoded,
     ids: Vec<ObjectId>,
-    /// Where it stands in its input now.
-    offset: u32,
 }
 
 impl core::fmt::Debug for DocumentCache {
@@ -60,8 +59,9 @@ impl DocumentCache {
         let mut before = core::mem::take(&mut self.inputs);
         for input in &inputs.inputs {
             let known = before.iter().position(|known| known.name == input.name).map(|at| before.remove(at));
-            let chunks = self.update(input, known.map_or_else(Vec::new, |known| known.chunks));
-            self.inputs.push(CachedInput { name: input.name.clone(), chunks });
+            let known = known.unwrap_or_else(|| CachedInput { name: input.name.clone(), text: Arc::from(""), chunks: Vec::new() });
+            let updated = self.update(input, known);
+            self.inputs.push(updated);
         }
         for gone in before.into_iter().flat_map(|input| input.chunks) {
             self.release(&gone.ids);
@@ -70,31 +70,50 @@ impl DocumentCache {
     }
 
     /// The chunks of an input, taken from what was known of it where the text is the same.
-    fn update(&mut self, input: &Input, known: Vec<CachedChunk>) -> Vec<CachedChunk> {
-        let text: &str = &input.text;
-        let wanted: Vec<Chunk> = split(text).into_iter().filter(|chunk| !chunk.is_empty).collect();
-        let mut old = Old::new(known);
-        let mut chunks = Vec::with_capacity(wanted.len());
-        for (at, chunk) in wanted.iter().enumerate() {
-            let this = chunk.range.slice(text);
-            let next = wanted.get(at + 1).map(|next| next.range.slice(text));
+    fn update(&mut self, input: &Input, mut known: CachedInput) -> CachedInput {
+        if Arc::ptr_eq(&known.text, &input.text) {
+            return known;
+        }
+        let (old_text, new_text) = (&*known.text, &*input.text);
+        let wanted: Vec<Chunk> = split(new_text).into_iter().filter(|chunk| !chunk.is_empty).collect();
+        // What stands before and after an edit is found by comparing the texts as a whole.
+        let prefix = common_prefix(old_text.as_bytes(), new_text.as_bytes());
+        let suffix = common_suffix(&old_text.as_bytes()[prefix..], &new_text.as_bytes()[prefix..]);
+        let head = known.chunks.iter().zip(&wanted).take_while(|(old, new)| old.range == new.range && new.range.end as usize <= prefix).count();
+        let from_end = |end: usize, range: TextRange| (end - range.start as usize, end - range.end as usize);
+        let tail = known.chunks[head..].iter().rev().zip(wanted[head..].iter().rev());
+        let is_same = |(old, new): &(&CachedChunk, &Chunk)| {
+            let place = from_end(new_text.len(), new.range);
+            place == from_end(old_text.len(), old.range) && place.0 <= suffix
+        };
+        let tail = tail.take_while(is_same).count();
+        let rest = known.chunks.split_off(known.chunks.len() - tail);
+        let middle = known.chunks.split_off(head);
+
+        let mut chunks = known.chunks;
+        chunks.reserve(wanted.len() - head);
+        let mut old = Old::new(old_text, middle);
+        let edited = &wanted[head..wanted.len() - tail];
+        for (at, chunk) in edited.iter().enumerate() {
+            let this = chunk.range.slice(new_text);
+            let next = edited.get(at + 1).map(|next| next.range.slice(new_text));
             let cached = match old.find(this, next) {
                 Found::Same(chunk) => chunk,
                 Found::Edited(ids) => self.fresh(this, ids),
                 Found::New => self.fresh(this, Vec::new()),
             };
-            chunks.push(CachedChunk { offset: chunk.range.start, ..cached });
+            chunks.push(CachedChunk { range: chunk.range, ..cached });
         }
         for gone in old.rest() {
             self.release(&gone.ids);
         }
-        chunks
+        let moved = wanted[wanted.len() - tail..].iter();
+        chunks.extend(rest.into_iter().zip(moved).map(|(chunk, new)| CachedChunk { range: new.range, ..chunk }));
+        CachedInput { name: known.name, text: input.text.clone(), chunks }
     }
 
     fn fresh(&mut self, text: &str, mut ids: Vec<ObjectId>) -> CachedChunk {
-        let text: Arc<str> = Arc::from(text);
-        let hash = hash(&text);
-        let decoded = decode(&text, hash, &self.options);
+        let decoded = decode(&Arc::from(text), hash(text), &self.options);
         if ids.len() > decoded.objects.len() {
             let surplus = ids.split_off(decoded.objects.len());
             self.release(&surplus);
@@ -102,7 +121,7 @@ impl DocumentCache {
         while ids.len() < decoded.objects.len() {
             ids.push(self.take_number());
         }
-        CachedChunk { text, hash, decoded, ids, offset: 0 }
+        CachedChunk { range: TextRange::empty(0), decoded, ids }
     }
 
     fn take_number(&mut self) -> ObjectId {
@@ -127,11 +146,11 @@ impl DocumentCache {
         for (at, cached) in self.inputs.iter().enumerate() {
             let source = SourceId(at as u32);
             for (number, chunk) in cached.chunks.iter().enumerate() {
-                let offset = chunk.offset;
+                let offset = chunk.range.start;
                 for (item, id) in chunk.decoded.objects.iter().zip(&chunk.ids) {
                     objects.push(Object {
                         id: *id,
-                        source: Source { source, offset, document: item.document.clone(), number: number as u32 },
+                        source: Source { source, offset, number: number as u32 },
                         parent: item.parent.and_then(|(index, node)| Some((*chunk.ids.get(index)?, node))),
                         content: item.content.clone(),
                     });
@@ -166,8 +185,24 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// The chunks that an input had, from which the next compile takes what it finds again.
-struct Old {
+/// How many bytes two texts have in common at their beginnings.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    const BLOCK: usize = 4096;
+    let blocks = a.chunks(BLOCK).zip(b.chunks(BLOCK)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum::<usize>();
+    blocks + a[blocks..].iter().zip(&b[blocks..]).take_while(|(a, b)| a == b).count()
+}
+
+/// How many bytes two texts have in common at their ends.
+fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+    const BLOCK: usize = 4096;
+    let blocks = a.rchunks(BLOCK).zip(b.rchunks(BLOCK)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum::<usize>();
+    let (a, b) = (&a[..a.len() - blocks], &b[..b.len() - blocks]);
+    blocks + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
+}
+
+/// The chunks between those that stand where they stood, from which the next compile takes what it finds again.
+struct Old<'t> {
+    text: &'t str,
     chunks: Vec<Option<CachedChunk>>,
     /// Where the next chunk stands if nothing moved.
     at: usize,
@@ -182,13 +217,13 @@ enum Found {
     New,
 }
 
-impl Old {
-    fn new(chunks: Vec<CachedChunk>) -> Self {
-        Self { chunks: chunks.into_iter().map(Some).collect(), at: 0, index: None }
+impl<'t> Old<'t> {
+    fn new(text: &'t str, chunks: Vec<CachedChunk>) -> Self {
+        Self { text, chunks: chunks.into_iter().map(Some).collect(), at: 0, index: None }
     }
 
     fn is(&self, at: usize, text: &str) -> bool {
-        matches!(self.chunks.get(at), Some(Some(chunk)) if &*chunk.text == text)
+        matches!(self.chunks.get(at), Some(Some(chunk)) if chunk.range.slice(self.text) == text)
     }
 
     fn take(&mut self, at: usize) -> Option<CachedChunk> {
@@ -196,6 +231,9 @@ impl Old {
     }
 
     fn find(&mut self, text: &str, next: Option<&str>) -> Found {
+        if self.chunks.is_empty() {
+            return Found::New;
+        }
         if self.is(self.at, text) {
             self.at += 1;
             return self.take(self.at - 1).map_or(Found::New, Found::Same);
@@ -211,28 +249,29 @@ impl Old {
             None if self.at + 1 == self.chunks.len() => return self.edited(),
             _ => {}
         }
-        if self.chunks.is_empty() {
-            return Found::New;
-        }
-        let wanted = hash(text);
-        let chunks = &self.chunks;
-        let index = self.index.get_or_insert_with(|| {
-            let mut index: HashMap<u64, Vec<usize>> = HashMap::new();
-            for (at, chunk) in chunks.iter().enumerate().rev() {
-                if let Some(chunk) = chunk {
-                    index.entry(chunk.hash).or_default().push(at);
-                }
-            }
-            index
-        });
-        let place = index.get(&wanted).and_then(|places| places.iter().rev().copied().find(|at| is_at(chunks, *at, text)));
-        match place {
+        match self.elsewhere(text) {
             Some(at) => {
                 self.at = at + 1;
                 self.take(at).map_or(Found::New, Found::Same)
             }
             None => Found::New,
         }
+    }
+
+    /// Where a text stood that is not where it is looked for.
+    fn elsewhere(&mut self, text: &str) -> Option<usize> {
+        let (chunks, whole) = (&self.chunks, self.text);
+        let index = self.index.get_or_insert_with(|| {
+            let mut index: HashMap<u64, Vec<usize>> = HashMap::new();
+            for (at, chunk) in chunks.iter().enumerate().rev() {
+                if let Some(chunk) = chunk {
+                    index.entry(hash(chunk.range.slice(whole))).or_default().push(at);
+                }
+            }
+            index
+        });
+        let places = index.get(&hash(text))?.clone();
+        places.into_iter().rev().find(|at| self.is(*at, text))
     }
 
     fn edited(&mut self) -> Found {
@@ -243,8 +282,4 @@ impl Old {
     fn rest(self) -> impl Iterator<Item = CachedChunk> {
         self.chunks.into_iter().flatten()
     }
-}
-
-fn is_at(chunks: &[Option<CachedChunk>], at: usize, text: &str) -> bool {
-    matches!(chunks.get(at), Some(Some(chunk)) if &*chunk.text == text)
 }

@@ -22,7 +22,6 @@ pub(super) struct Decoded {
 /// One object of a chunk.
 pub(super) struct Item {
     pub(super) content: Arc<Content>,
-    pub(super) document: Arc<Document>,
     /// The item whose annotation holds it.
     pub(super) parent: Option<(usize, NodeId)>,
 }
@@ -118,6 +117,7 @@ impl Decoder<'_> {
         let index = self.objects.len();
         let content = Content {
             root: Arc::new(root),
+            document: self.document.clone(),
             api_version: identity.api_version,
             key: identity.key,
             broken,
@@ -126,7 +126,7 @@ impl Decoder<'_> {
             fingerprint: self.fingerprint.wrapping_add(index as u64),
         };
         let content = Arc::new(content);
-        self.objects.push(Item { content: content.clone(), document: self.document.clone(), parent: None });
+        self.objects.push(Item { content: content.clone(), parent: None });
         if !broken {
             self.embedded(&content, index);
         }
@@ -154,6 +154,7 @@ impl Decoder<'_> {
                 let Identity { api_version, key, .. } = identity::of_embedded(&root, &content.key);
                 let content = Content {
                     root: Arc::new(root),
+                    document: Arc::new(document),
                     api_version,
                     key,
                     broken: broken || !is_object,
@@ -162,7 +163,7 @@ impl Decoder<'_> {
                     fingerprint: self.fingerprint.wrapping_add(index as u64),
                 };
                 let parent = Some((holder, annotation.id));
-                self.objects.push(Item { content: Arc::new(content), document: Arc::new(document), parent });
+                self.objects.push(Item { content: Arc::new(content), parent });
             }
         }
     }

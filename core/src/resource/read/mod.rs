@@ -14,6 +14,9 @@ mod decode;
 mod identity;
 mod problem;
 
+#[cfg(test)]
+mod tests;
+
 pub use cache::DocumentCache;
 
 use super::{Inputs, Objects};

@@ -6,10 +6,11 @@
 //!
 //! Here is only how; which pieces make up a document is `document`'s.
 
-use super::memory::Entry;
+use super::memory::{Emitted, Entry};
 use crate::backend::Rope;
 use crate::backend::envoy::Layout;
-use crate::backend::output_map::{OutputMap, Part, Trace};
+use crate::backend::output_map::{Fragment, List, OutputMap, Trace};
+use crate::ir::Route;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -23,9 +24,11 @@ pub(super) struct Composer {
     /// The text, if it is wanted.
     rope: Option<Rope>,
     trace: Trace,
-    parts: Vec<Part>,
+    lists: Vec<List>,
     /// Rules that are broken, if they are to be checked. Pointers are those of the document.
     broken: Option<Vec<rules::Violation>>,
+    /// Index of the element that is written.
+    index: usize,
     /// Level of indentation of what is open.
     level: usize,
     /// Whether what is open has a member already.
@@ -54,7 +57,8 @@ impl Composer {
             layout,
             rope: None,
             trace: Trace::off(),
-            parts: Vec::new(),
+            lists: Vec::new(),
+            index: 0,
             broken: None,
             level: 0,
             filled: false,
@@ -67,7 +71,7 @@ impl Composer {
     }
 
     pub(super) fn into_map(self) -> (OutputMap, Vec<rules::Violation>) {
-        (OutputMap::new(self.trace.finish(), self.parts), self.broken.unwrap_or_default())
+        (OutputMap::new(self.trace.finish(), self.lists), self.broken.unwrap_or_default())
     }
 
     /// An object of the members that `members` adds.
@@ -121,30 +125,79 @@ impl Composer {
         }
     }
 
-    /// A message that is shared, and made only if memory does not have it.
+    /// An element of a list that is a message, is shared, and is made only if memory does not have it.
     pub(super) fn shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) {
         let (layout, level) = (self.layout, self.level);
         if let Some(rope) = &mut self.rope {
-            let scratch = &mut self.scratch;
-            rope.push_shared(entry.text(layout, level, || {
-                scratch.clear();
-                json::write(scratch, &emit(&mut Trace::off()), &style(layout, level));
-                Arc::from(core::str::from_utf8(scratch).unwrap_or_default())
-            }));
+            rope.push_shared(text(entry, layout, level, &mut self.scratch, &emit));
         }
         if self.trace.is_on() {
-            let fragment = entry.fragment.get_or_insert_with(|| {
-                let mut trace = Trace::on();
-                emit(&mut trace);
-                Arc::new(trace.finish())
-            });
-            self.parts.push(Part { prefix: self.trace.path().into(), fragment: fragment.clone() });
+            self.add_fragment(fragment(entry, &emit));
         }
+        self.check_shared(entry, &emit);
+    }
+
+    fn check_shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) {
         if let Some(broken) = &mut self.broken
             && entry.first_check()
         {
             add_broken(broken, self.trace.path(), validate(&emit(&mut Trace::off())));
         }
+    }
+
+    /// Adds what was recorded of the element that is written.
+    fn add_fragment(&mut self, fragment: Arc<Fragment>) {
+        let list = self.trace.path().rsplit_once('/').map_or("", |(list, _)| list);
+        match self.lists.last_mut() {
+            Some(last) if last.pointer == list && last.first + last.elements.len() == self.index => {
+                Arc::make_mut(&mut last.elements).push(fragment);
+            }
+            _ => self.lists.push(List { pointer: list.into(), first: self.index, elements: Arc::new([fragment].into()) }),
+        }
+    }
+
+    /// A member that is a list of routes.
+    pub(super) fn routes<M: Reflect>(&mut self, routes: &[Arc<Route>], memory: &mut Emitted, emit: impl Fn(&Route, &mut Trace) -> M) {
+        let level = self.level + 1;
+        if self.broken.is_some() || memory.lists.entry(routes, self.layout, level).is_none() {
+            return self.list("routes", routes, |c, route| c.shared(memory.routes.entry(route), |t| emit(route, t)));
+        }
+        let (layout, scratch) = (self.layout, &mut core::mem::take(&mut self.scratch));
+        let Emitted { routes: memo, lists, .. } = memory;
+        let Some(made) = lists.entry(routes, layout, level) else { return };
+        if self.rope.is_some() {
+            let elements = made.text.get_or_insert_with(|| {
+                let mut inner = Self { level, ..Self::text(layout) };
+                for route in routes {
+                    inner.next();
+                    let text = text(memo.entry(route), layout, level, scratch, &|t: &mut Trace| emit(route, t));
+                    if let Some(rope) = &mut inner.rope {
+                        rope.push_shared(text);
+                    }
+                    inner.filled = true;
+                }
+                Arc::new(inner.into_rope())
+            });
+            let elements = elements.clone();
+            self.member("routes", |c| {
+                c.open("[");
+                let outer = c.nest(true, |c| {
+                    if let Some(rope) = &mut c.rope {
+                        rope.push_rope(elements);
+                    }
+                });
+                c.close(']', outer);
+            });
+        }
+        if self.trace.is_on() {
+            let fragments = made
+                .fragments
+                .get_or_insert_with(|| Arc::new(routes.iter().map(|route| fragment(memo.entry(route), &|t: &mut Trace| emit(route, t))).collect()));
+            let mark = self.trace.enter("routes");
+            self.lists.push(List { pointer: self.trace.path().into(), first: 0, elements: fragments.clone() });
+            self.trace.leave(mark);
+        }
+        self.scratch = core::mem::take(scratch);
     }
 
     fn check<M: Reflect + Clone>(&mut self, message: &M, stand_in: impl FnOnce(&mut M)) {
@@ -186,6 +239,7 @@ impl Composer {
                 for (index, of) in items.into_iter().enumerate() {
                     c.next();
                     let mark = c.trace.enter_item(index);
+                    c.index = index;
                     item(c, of);
                     c.trace.leave(mark);
                     c.filled = true;
@@ -250,6 +304,29 @@ impl Composer {
             });
         }
     }
+}
+
+fn text<T, M: Reflect>(
+    entry: &mut Entry<T>,
+    layout: Layout,
+    level: usize,
+    scratch: &mut Vec<u8>,
+    emit: &impl Fn(&mut Trace) -> M,
+) -> Arc<str> {
+    entry.text(layout, level, || {
+        scratch.clear();
+        json::write(scratch, &emit(&mut Trace::off()), &style(layout, level));
+        Arc::from(core::str::from_utf8(scratch).unwrap_or_default())
+    })
+}
+
+fn fragment<T, M: Reflect>(entry: &mut Entry<T>, emit: &impl Fn(&mut Trace) -> M) -> Arc<Fragment> {
+    let made = entry.fragment.get_or_insert_with(|| {
+        let mut trace = Trace::on();
+        emit(&mut trace);
+        Arc::new(trace.finish())
+    });
+    made.clone()
 }
 
 fn style(layout: Layout, level: usize) -> Style {

@@ -187,6 +187,6 @@ fn whole_host(host: &VirtualHost, cx: &Context<'_>, c: &mut Composer, memory: &m
     c.message(
         |t| virtual_host(host, cx, t),
         |_| {},
-        |c| c.list("routes", &host.routes, |c, of| c.shared(memory.routes.entry(of), |t| route(of, cx, t))),
+        |c| c.routes(&host.routes, memory, |of, t| route(of, cx, t)),
     );
 }

@@ -134,7 +134,7 @@ fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -
 }
 
 /// Revoked certificates travel with their authority. Where they stand in Secrets, the resource that SDS serves has both, and
-/// overrides the default here, which only says that there is such a list.
+/// overrides the defaults here, which only say what there is: Envoy reads them once that resource has come.
 fn validation_context(
     of: &Sourced<ValidationContext>,
     server: Option<&Str>,

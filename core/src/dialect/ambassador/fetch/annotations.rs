@@ -4,8 +4,8 @@
 
 use super::super::Options;
 use super::super::kinds::{self, Admission, Via};
-use super::apply::Memory;
-use super::class::{self, Class};
+use super::apply::Known;
+use super::role::{self, Role};
 use super::emit;
 use super::{Seen, findings, ignore};
 use crate::config::{Labels, Ledger, Payload, Resource, State, Why};
@@ -32,19 +32,22 @@ pub(super) struct Unfolded {
     pub(super) findings: Vec<Diagnostic>,
 }
 
+/// An object in an annotation, and what it says.
+type Item<'a> = (&'a Object, &'a Unfolded);
+
 /// What stands in annotations, by the object that has them.
 pub(super) struct Annotations<'a> {
-    by_holder: Vec<(ObjectId, Vec<(&'a Object, Arc<Unfolded>)>)>,
+    by_holder: Vec<(ObjectId, Vec<Item<'a>>)>,
     index: HashMap<ObjectId, usize>,
 }
 
 impl<'a> Annotations<'a> {
-    pub(super) fn of(&self, holder: ObjectId) -> &[(&'a Object, Arc<Unfolded>)] {
+    pub(super) fn of(&self, holder: ObjectId) -> &[Item<'a>] {
         self.index.get(&holder).and_then(|at| self.by_holder.get(*at)).map_or(&[], |(_, list)| list)
     }
 
     /// Everything that stands in annotations, in the order of the text.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &(&'a Object, Arc<Unfolded>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Item<'a>> {
         self.by_holder.iter().flat_map(|(_, list)| list)
     }
 }
@@ -54,12 +57,13 @@ pub(super) fn collect<'a>(
     objects: &'a Objects,
     seen: &Seen<'_>,
     options: &Options,
-    memory: &mut Memory,
+    known: &'a mut Known<Unfolded>,
     ledger: &mut Ledger,
     sink: &mut Vec<Diagnostic>,
 ) -> Annotations<'a> {
     let mut annotations = Annotations { by_holder: Vec::new(), index: HashMap::new() };
-    let mut groups: Vec<(ObjectId, NodeId, Vec<&Object>)> = Vec::new();
+    let mut groups: Vec<(ObjectId, NodeId, Vec<&'a Object>)> = Vec::new();
+    let mut readable: Vec<(ObjectId, Vec<&'a Object>)> = Vec::new();
     for object in objects.iter() {
         let Some((holder, node)) = object.parent else { continue };
         match groups.last_mut() {
@@ -70,12 +74,12 @@ pub(super) fn collect<'a>(
     if groups.is_empty() {
         return annotations;
     }
-    let annotatable = seen.of(Class::Service).iter().chain(seen.of(Class::Ingress));
+    let annotatable = seen.of(Role::Service).iter().chain(seen.of(Role::Ingress));
     let seen_ids: hashbrown::HashSet<ObjectId> = annotatable.map(|applied| applied.object.id).collect();
     for (holder, node, list) in groups {
         let Some(parent) = objects.get(holder) else { continue };
         if !seen_ids.contains(&holder) {
-            let reads = matches!(class::of(&parent.key.group, &parent.key.kind), Class::Service | Class::Ingress);
+            let reads = matches!(role::of(&parent.key.group, &parent.key.kind), Role::Service | Role::Ingress);
             if !reads {
                 sink.push(findings::annotation_not_read(parent, node));
             }
@@ -93,9 +97,16 @@ pub(super) fn collect<'a>(
             }
             continue;
         }
-        let unfold = |object: &'a Object| (object, memory.unfolded(object, || unfold(object, parent, options)));
+        for object in &list {
+            known.learn(object, || unfold(object, parent, options));
+        }
+        readable.push((holder, list));
+    }
+    let known = &*known;
+    for (holder, list) in readable {
+        let unfolded = |object: &'a Object| Some((object, known.get(object)?));
         annotations.index.insert(holder, annotations.by_holder.len());
-        annotations.by_holder.push((holder, list.into_iter().map(unfold).collect()));
+        annotations.by_holder.push((holder, list.into_iter().filter_map(unfolded).collect()));
     }
     annotations
 }

@@ -5,30 +5,32 @@
 //!
 //! What must not be here: what the controller watches of it.
 
-use super::class::{self, Class};
+use super::role::{self, Role};
 use super::super::Options;
 use super::super::kinds::{self, Via};
 use super::{annotations::Unfolded, emit, findings};
 use crate::config::{Ledger, Resource, State, Why};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::kubernetes::{ingress, metadata, secret, service};
-use crate::resource::{Object, Objects, ResourceKey};
+use crate::resource::{Object, Objects};
 use crate::text::{Node, Str};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use core::hash::BuildHasher;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// An object that the API server holds.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct Applied<'a> {
     pub(super) object: &'a Object,
-    pub(super) verdict: Arc<Verdict>,
+    pub(super) verdict: &'a Verdict,
 }
 
 /// What was found out about an object by itself.
 pub(super) struct Verdict {
-    pub(super) class: Class,
+    pub(super) role: Role,
     /// Why the API server refuses it. Ambassador's own objects go on all the same, as invalid ones.
     pub(super) refused: Option<Str>,
     /// For Ambassador's kinds: its `spec` in the current version.
@@ -44,84 +46,92 @@ pub(super) struct Verdict {
 #[derive(Default)]
 pub struct Memory {
     options: Option<Options>,
-    /// By the index of the object's number: what it read, and what it found out.
-    verdicts: Vec<Option<(u64, Arc<Verdict>)>>,
-    unfolded: Vec<Option<(u64, Arc<Unfolded>)>>,
+    pub(super) verdicts: Known<Verdict>,
+    pub(super) unfolded: Known<Unfolded>,
 }
 
 impl core::fmt::Debug for Memory {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Memory").field("objects", &self.verdicts.iter().flatten().count()).finish()
+        f.debug_struct("Memory").field("objects", &self.verdicts.slots.iter().flatten().count()).finish()
     }
 }
 
 impl Memory {
-    fn prepare(&mut self, objects: &Objects, options: &Options) {
+    pub(super) fn prepare(&mut self, objects: &Objects, options: &Options) {
         if self.options.as_ref() != Some(options) {
             *self = Self { options: Some(options.clone()), ..Self::default() };
         }
-        self.verdicts.resize_with(objects.slots(), || None);
-        self.unfolded.resize_with(objects.slots(), || None);
-    }
-
-    fn verdict(&mut self, object: &Object, options: &Options) -> Arc<Verdict> {
-        remember(&mut self.verdicts, object, || judge(object, options))
-    }
-
-    pub(super) fn unfolded(&mut self, object: &Object, make: impl FnOnce() -> Unfolded) -> Arc<Unfolded> {
-        remember(&mut self.unfolded, object, make)
+        self.verdicts.slots.resize_with(objects.slots(), || None);
+        self.unfolded.slots.resize_with(objects.slots(), || None);
+        for object in objects.iter().filter(|object| object.parent.is_none() && !object.broken) {
+            self.verdicts.learn(object, || judge(object, options));
+        }
     }
 }
 
-fn remember<T>(slots: &mut [Option<(u64, Arc<T>)>], object: &Object, make: impl FnOnce() -> T) -> Arc<T> {
-    let slot = object.id.index().and_then(|index| slots.get_mut(index));
-    match slot {
-        Some(Some((fingerprint, known))) if *fingerprint == object.fingerprint => known.clone(),
-        Some(slot) => {
-            let made = Arc::new(make());
-            *slot = Some((object.fingerprint, made.clone()));
-            made
+/// What is known of objects, by the index of their number, with a hash of what it was learnt from.
+pub(super) struct Known<T> {
+    slots: Vec<Option<(u64, Box<T>)>>,
+}
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new() }
+    }
+}
+
+impl<T> Known<T> {
+    /// Finds out about an object, unless it is known.
+    pub(super) fn learn(&mut self, object: &Object, find_out: impl FnOnce() -> T) {
+        let Some(slot) = object.id.index().and_then(|index| self.slots.get_mut(index)) else { return };
+        if !matches!(slot, Some((fingerprint, _)) if *fingerprint == object.fingerprint) {
+            *slot = Some((object.fingerprint, Box::new(find_out())));
         }
-        None => Arc::new(make()),
+    }
+
+    /// What is known of an object.
+    pub(super) fn get(&self, object: &Object) -> Option<&T> {
+        let (_, known) = self.slots.get(object.id.index()?)?.as_ref()?;
+        Some(known)
     }
 }
 
 /// Applies all documents in order.
 pub(super) fn apply<'a>(
     objects: &'a Objects,
-    options: &Options,
-    memory: &mut Memory,
+    verdicts: &'a Known<Verdict>,
     ledger: &mut Ledger,
     sink: &mut Vec<Diagnostic>,
 ) -> Vec<Applied<'a>> {
-    memory.prepare(objects, options);
     let mut held: Vec<Applied<'a>> = Vec::with_capacity(objects.len());
-    let mut by_key: HashMap<&ResourceKey, usize> = HashMap::with_capacity(objects.len());
+    let mut by_key: HashTable<usize> = HashTable::with_capacity(objects.len());
+    let hasher = DefaultHashBuilder::default();
     for object in objects.iter().filter(|object| object.parent.is_none()) {
-        if object.broken {
+        let Some(verdict) = verdicts.get(object).filter(|_| !object.broken) else {
             ledger.set(object.id, State::Invalid("it cannot be read".into()));
             continue;
-        }
-        let verdict = memory.verdict(object, options);
+        };
         sink.extend(verdict.findings.iter().cloned());
+        let hash = hasher.hash_one(&object.key);
+        let known = by_key.find(hash, |at| held[*at].object.key == object.key).copied();
         if let Some(why) = &verdict.refused {
             ledger.set(object.id, State::Invalid(why.clone()));
-            match by_key.get(&object.key) {
+            match known {
                 // The earlier one stays in force.
-                Some(at) if held[*at].verdict.refused.is_none() => continue,
+                Some(at) if held[at].verdict.refused.is_none() => continue,
                 _ if verdict.resource.is_none() => continue,
                 _ => {}
             }
         }
-        match verdict.class {
-            Class::Foreign => super::ignore(ledger, object.id, Why::UnknownKind, "Emissary-ingress does not read this kind"),
-            Class::EdgeStack => super::ignore(ledger, object.id, Why::UnknownKind, "a kind of the Edge Stack"),
+        match verdict.role {
+            Role::Foreign => super::ignore(ledger, object.id, Why::UnknownKind, "Emissary-ingress does not read this kind"),
+            Role::EdgeStack => super::ignore(ledger, object.id, Why::UnknownKind, "a kind of the Edge Stack"),
             _ => {}
         }
         let applied = Applied { object, verdict };
-        match by_key.get(&object.key) {
+        match known {
             Some(at) => {
-                let earlier = core::mem::replace(&mut held[*at], applied);
+                let earlier = core::mem::replace(&mut held[at], applied);
                 if earlier.verdict.refused.is_some() {
                     continue;
                 }
@@ -129,7 +139,7 @@ pub(super) fn apply<'a>(
                 sink.push(findings::overwritten(earlier.object, object));
             }
             None => {
-                by_key.insert(&object.key, held.len());
+                by_key.insert_unique(hash, held.len(), |at| hasher.hash_one(&held[*at].object.key));
                 held.push(applied);
             }
         }
@@ -139,16 +149,16 @@ pub(super) fn apply<'a>(
 
 /// What the API server and the controller's validation say of an object by itself.
 fn judge(object: &Object, options: &Options) -> Verdict {
-    let class = class::of(&object.key.group, &object.key.kind);
+    let role = role::of(&object.key.group, &object.key.kind);
     let mut verdict =
-        Verdict { class, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
+        Verdict { role, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
     let mut sink = Vec::new();
-    let refused = match class {
-        Class::UnknownAmbassador => {
+    let refused = match role {
+        Role::UnknownAmbassador => {
             sink.push(findings::unknown_ambassador_kind(object));
             true
         }
-        Class::Ambassador(kind) => {
+        Role::Ambassador(kind) => {
             let admission = kinds::admit(kind, object, Via::ApiServer, &object.root, &mut sink);
             // What is refused is loaded too, as invalid, so that everybody who looks at the configuration sees it.
             verdict.resource = emit::custom(object, &admission, options, &mut sink);
@@ -156,23 +166,23 @@ fn judge(object: &Object, options: &Options) -> Verdict {
             verdict.errors = admission.errors;
             admission.refused
         }
-        Class::EdgeStack => {
+        Role::EdgeStack => {
             sink.push(findings::edge_stack_kind(object));
             false
         }
-        Class::Foreign => {
+        Role::Foreign => {
             sink.push(findings::foreign_kind(object));
             false
         }
-        Class::Service => !(metadata::check(object, &mut sink) & service::check(object, &mut sink)),
-        Class::Secret => !(metadata::check(object, &mut sink) & secret::check(object, &mut sink)),
-        Class::Ingress => {
+        Role::Service => !(metadata::check(object, &mut sink) & service::check(object, &mut sink)),
+        Role::Secret => !(metadata::check(object, &mut sink) & secret::check(object, &mut sink)),
+        Role::Ingress => {
             if object.api_version != "networking.k8s.io/v1" {
                 sink.push(findings::old_ingress(object));
             }
             !(metadata::check(object, &mut sink) & ingress::check(object, &mut sink))
         }
-        Class::Endpoints | Class::EndpointSlice | Class::IngressClass | Class::KnativeIngress => !metadata::check(object, &mut sink),
+        Role::Endpoints | Role::EndpointSlice | Role::IngressClass | Role::KnativeIngress => !metadata::check(object, &mut sink),
     };
     if refused {
         let error = sink.iter().find(|finding| finding.severity == Severity::Error);

@@ -163,15 +163,18 @@ pub(super) struct Emitter<'e> {
     pub(super) ledger: &'e mut Ledger,
     pub(super) sink: &'e mut Vec<Diagnostic>,
     out: Vec<Arc<Resource>>,
+    /// Identifiers of the resources that may refer to Secrets.
+    users: Vec<(ObjectId, Str)>,
 }
 
 impl<'e> Emitter<'e> {
     pub(super) fn new(options: &'e Options, ledger: &'e mut Ledger, sink: &'e mut Vec<Diagnostic>, expected: usize) -> Self {
-        Self { options, ledger, sink, out: Vec::with_capacity(expected) }
+        Self { options, ledger, sink, out: Vec::with_capacity(expected), users: Vec::new() }
     }
 
-    pub(super) fn finish(self) -> Vec<Arc<Resource>> {
-        self.out
+    /// The resources, and the identifiers of those that may refer to Secrets.
+    pub(super) fn finish(self) -> (Vec<Arc<Resource>>, Vec<(ObjectId, Str)>) {
+        (self.out, self.users)
     }
 
     /// Takes a resource as it is.
@@ -183,6 +186,9 @@ impl<'e> Emitter<'e> {
                     self.ledger.set(resource.object, State::Loaded);
                 }
             }
+        }
+        if matches!(&*resource.kind, "Host" | "TLSContext" | "Module") {
+            self.users.push((resource.object, resource.rkey.clone()));
         }
         self.out.push(resource);
     }

@@ -2,7 +2,7 @@
 
 use super::super::Options;
 use super::apply::Applied;
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::diagnostic::{Diagnostic, Place, Severity, codes};
 use crate::resource::{Object, ObjectId, ResourceKey, nearest};
 use crate::text::{Node, NodeId, Str};
 use alloc::format;
@@ -35,8 +35,10 @@ pub(super) fn edge_stack_kind(object: &Object) -> Diagnostic {
 
 pub(super) fn unknown_ambassador_kind(object: &Object) -> Diagnostic {
     let message = format!("{} is no kind of {}", object.key.kind, object.key.group);
-    let finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone());
-    match nearest(&object.key.kind, super::class::AMBASSADOR) {
+    let mut finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone());
+    // The API server refuses it, unlike a kind of somebody else's.
+    finding.severity = Severity::Error;
+    match nearest(&object.key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
         None => finding,
     }
@@ -112,7 +114,7 @@ pub(super) fn annotation_without_name(object: &Object) -> Diagnostic {
 pub(super) fn unsupported_in_annotation(object: &Object, key: &ResourceKey) -> Diagnostic {
     let message = format!("{} cannot stand in an annotation, so it is ignored", key.kind);
     let finding = Diagnostic::new(&codes::UNSUPPORTED_IN_ANNOTATION, message, at_kind(object)).about(key.clone());
-    match nearest(&key.kind, super::class::AMBASSADOR) {
+    match nearest(&key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
         None => finding.help("only the kinds of getambassador.io can"),
     }
@@ -135,7 +137,7 @@ pub(super) fn bad_pem(object: &Object, node: NodeId, key: &str, what: &str, forc
         return finding.help("the controller passes it on all the same, and Envoy refuses what uses it");
     }
     let mut finding = finding.help("with AMBASSADOR_FORCE_SECRET_VALIDATION, the controller withholds it");
-    finding.severity = crate::diagnostic::Severity::Error;
+    finding.severity = Severity::Error;
     finding
 }
 

@@ -4,7 +4,7 @@
 
 use super::annotations::Annotations;
 use super::apply::Applied;
-use super::class::Class;
+use super::role::Role;
 use super::emit::{Emitter, Synthesised, made, made_text};
 use super::{Seen, findings, ignore};
 use crate::config::{Labels, Why};
@@ -36,7 +36,7 @@ pub(super) fn id_of(object: &Object) -> &str {
 pub(super) fn emit(seen: &Seen<'_>, annotations: &Annotations<'_>, emitter: &mut Emitter<'_>) {
     let mut ours: Vec<&str> = Vec::new();
     let mut others: Vec<&str> = Vec::new();
-    for applied in seen.of(Class::IngressClass) {
+    for applied in seen.of(Role::IngressClass) {
         let object = applied.object;
         let controller = class_controller(&object.root).unwrap_or_default();
         if !controller.eq_ignore_ascii_case(CONTROLLER) {
@@ -50,12 +50,12 @@ pub(super) fn emit(seen: &Seen<'_>, annotations: &Annotations<'_>, emitter: &mut
             emitter.used(object.id);
         }
     }
-    let ingresses = seen.of(Class::Ingress);
+    let ingresses = seen.of(Role::Ingress);
     if ingresses.is_empty() {
         return;
     }
     let mut services = HashMap::new();
-    for applied in seen.of(Class::Service) {
+    for applied in seen.of(Role::Service) {
         services.insert((applied.object.key.namespace.as_deref().unwrap_or_default(), &*applied.object.key.name), applied.object);
     }
     for applied in ingresses {

@@ -3,7 +3,7 @@
 //! Source of behaviour: Emissary `fetch/knative.py`.
 
 use super::apply::Applied;
-use super::class::Class;
+use super::role::Role;
 use super::emit::{Emitter, Synthesised, made, made_text};
 use super::ingress::{annotation, id_of};
 use super::{Seen, findings, ignore};
@@ -17,7 +17,7 @@ const CLASS: &str = "ambassador.ingress.networking.knative.dev";
 const CLASS_ANNOTATION: &str = "networking.knative.dev/ingress.class";
 
 pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) {
-    for applied in seen.of(Class::KnativeIngress) {
+    for applied in seen.of(Role::KnativeIngress) {
         let object = applied.object;
         let class = annotation(object, CLASS_ANNOTATION);
         if class.is_some_and(|class| !class.eq_ignore_ascii_case(CLASS)) {

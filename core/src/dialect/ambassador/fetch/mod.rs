@@ -10,7 +10,7 @@
 //!
 //! What must not be here: what Mappings, Hosts and the rest mean.
 
-mod class;
+mod role;
 mod apply;
 mod watch;
 mod annotations;
@@ -23,6 +23,7 @@ mod services;
 mod findings;
 
 pub use apply::Memory;
+pub use class::ALSO_READ;
 
 use super::{Options, kinds};
 use crate::config::{Config, Ledger, Resource, Rules, State};
@@ -32,7 +33,7 @@ use crate::text::Limits;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use apply::Applied;
-use class::Class;
+use role::Role;
 use emit::Emitter;
 
 /// The annotation that holds configuration.
@@ -56,19 +57,21 @@ pub fn fetch_again(
     ledger: &mut Ledger,
     sink: &mut Vec<Diagnostic>,
 ) -> Config {
-    let cluster = apply::apply(objects, options, memory, ledger, sink);
+    memory.prepare(objects, options);
+    let Memory { verdicts, unfolded, .. } = memory;
+    let cluster = apply::apply(objects, verdicts, ledger, sink);
     let seen = watch::watch(cluster, options, ledger, sink);
-    let annotations = annotations::collect(objects, &seen, options, memory, ledger, sink);
+    let annotations = annotations::collect(objects, &seen, options, unfolded, ledger, sink);
     let secrets = secrets::reconcile(&seen, &annotations, options, ledger, sink);
 
     let mut emitter = Emitter::new(options, ledger, sink, objects.len());
     emitter.secrets(&secrets.taken);
-    for service in seen.of(Class::Service) {
+    for service in seen.of(Role::Service) {
         emitter.annotations(service, &annotations);
     }
     ingress::emit(&seen, &annotations, &mut emitter);
-    for kind in class::AMBASSADOR.into_iter().filter_map(kinds::find) {
-        for applied in seen.of(Class::Ambassador(kind)) {
+    for kind in role::AMBASSADOR.into_iter().filter_map(kinds::find) {
+        for applied in seen.of(Role::Ambassador(kind)) {
             emitter.custom(applied);
         }
     }
@@ -76,29 +79,29 @@ pub fn fetch_again(
     emitter.secrets(&secrets.redacted);
     let helm_chart = services::emit(&seen, &mut emitter);
 
-    let mut resources = emitter.finish();
+    let (mut resources, users) = emitter.finish();
     resources.sort_by(|a, b| a.rkey.cmp(&b.rkey));
     let mut config = load(resources, options, sink);
     config.helm_chart = helm_chart;
     config.endpoints = services::discovery(&seen);
-    secrets.finish(&mut config, options, sink);
+    secrets.finish(&mut config, users, options, sink);
     config
 }
 
 /// Files resources as Ambassador does.
 pub fn load(resources: Vec<Arc<Resource>>, options: &Options, sink: &mut Vec<Diagnostic>) -> Config {
-    let rules = Rules { namespace: &options.ambassador_namespace, store: class::store, support: class::support, accepts: &|_| true };
+    let rules = Rules { namespace: &options.ambassador_namespace, store: role::store, support: role::support, accepts: &|_| true };
     Config::load_all(resources, &rules, sink)
 }
 
 /// Everything that the controller sees, by kind, each kind in the order of the text.
 struct Seen<'a> {
-    kinds: Vec<(Class, Vec<Applied<'a>>)>,
+    kinds: Vec<(Role, Vec<Applied<'a>>)>,
 }
 
 impl<'a> Seen<'a> {
-    fn of(&self, class: Class) -> &[Applied<'a>] {
-        self.kinds.iter().find(|(known, _)| *known == class).map_or(&[], |(_, applied)| applied)
+    fn of(&self, role: Role) -> &[Applied<'a>] {
+        self.kinds.iter().find(|(known, _)| *known == role).map_or(&[], |(_, applied)| applied)
     }
 }
 

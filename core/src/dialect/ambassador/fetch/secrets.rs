@@ -4,7 +4,7 @@
 
 use super::super::{MissingSecrets, Options, kinds};
 use super::annotations::Annotations;
-use super::class::Class;
+use super::role::Role;
 use super::emit::{self, Parts, made_text};
 use super::{Seen, findings, ignore};
 use crate::config::{Config, Ledger, Payload, Resource, SecretData, Why};
@@ -51,7 +51,7 @@ pub(super) fn reconcile<'a>(
 ) -> Secrets<'a> {
     let references = references(seen, annotations, options);
     let mut secrets = Secrets { taken: Vec::new(), redacted: Vec::new(), references, supplied: Vec::new() };
-    for applied in seen.of(Class::Secret) {
+    for applied in seen.of(Role::Secret) {
         let object = applied.object;
         secrets.supplied.push(object.key.clone());
         let namespace = object.key.namespace.clone().unwrap_or_default();
@@ -148,7 +148,7 @@ fn references(seen: &Seen<'_>, annotations: &Annotations<'_>, options: &Options)
         }
     }
     for kind in ["Host", "TLSContext", "Module"].into_iter().filter_map(kinds::find) {
-        for applied in seen.of(Class::Ambassador(kind)) {
+        for applied in seen.of(Role::Ambassador(kind)) {
             let Some(spec) = applied.verdict.spec.as_deref().filter(|_| applied.verdict.errors.is_empty()) else { continue };
             if emit::front_end_id(spec, options) {
                 users.push((kind.name, applied.object, applied.object.key.namespace.as_deref().unwrap_or_default(), spec));
@@ -186,7 +186,7 @@ fn references(seen: &Seen<'_>, annotations: &Annotations<'_>, options: &Options)
             _ => {}
         }
     }
-    for applied in seen.of(Class::Ingress) {
+    for applied in seen.of(Role::Ingress) {
         let object = applied.object;
         let namespace = object.key.namespace.as_deref().unwrap_or_default();
         for tls in ingress::Ingress::read(&object.root).tls {
@@ -266,12 +266,12 @@ impl Found<'_> {
 
 impl Secrets<'_> {
     /// Says in the configuration which Secrets are used by what, and which are taken to exist.
-    pub(super) fn finish(self, config: &mut Config, options: &Options, sink: &mut Vec<Diagnostic>) {
+    pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, options: &Options, sink: &mut Vec<Diagnostic>) {
         config.supplied_secrets = self.supplied.into_iter().collect();
         config.assume_missing = options.missing_secrets == MissingSecrets::Assume;
         let mut rkeys: BTreeMap<ObjectId, Vec<Str>> = BTreeMap::new();
-        for resource in config.resources().filter(|resource| resource.kind != "Mapping" && resource.kind != "Listener") {
-            rkeys.entry(resource.object).or_default().push(resource.rkey.clone());
+        for (object, rkey) in users {
+            rkeys.entry(object).or_default().push(rkey);
         }
         for ((namespace, name), by) in &self.references {
             let key = ResourceKey::new("", "Secret", namespace.clone(), name.clone());

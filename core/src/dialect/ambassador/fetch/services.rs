@@ -3,7 +3,7 @@
 //! Source of behaviour: Emissary `fetch/service.py` (resources) and `cmd/entrypoint/endpoints.go` (discovery).
 
 use super::apply::Applied;
-use super::class::Class;
+use super::role::Role;
 use super::emit::{self, CURRENT_VERSION, Emitter, Parts, made_text};
 use super::{Seen, expand, ignore};
 use crate::config::{Location, Payload, ServiceData, Target, Why};
@@ -23,13 +23,13 @@ type ByService = HashMap<(Str, Str), Vec<Subset>>;
 /// What stands behind all Services. Endpoints win over EndpointSlices, as both say the same in a cluster.
 fn subsets(seen: &Seen<'_>) -> ByService {
     let mut all = ByService::new();
-    for applied in seen.of(Class::EndpointSlice) {
+    for applied in seen.of(Role::EndpointSlice) {
         let namespace = applied.object.key.namespace.clone().unwrap_or_default();
         if let Some((service, subset)) = endpoints::of_slice(applied.object) {
             all.entry((namespace, service)).or_default().push(subset);
         }
     }
-    for applied in seen.of(Class::Endpoints) {
+    for applied in seen.of(Role::Endpoints) {
         let key = &applied.object.key;
         all.insert((key.namespace.clone().unwrap_or_default(), key.name.clone()), endpoints::of_endpoints(applied.object));
     }
@@ -40,9 +40,9 @@ fn subsets(seen: &Seen<'_>) -> ByService {
 pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) -> Option<Str> {
     let subsets = subsets(seen);
     let chart = |applied: &Applied<'_>| Some(Str::new(applied.object.root.at(&["metadata", "labels", "helm.sh/chart"])?.as_str()?));
-    let helm_chart = seen.of(Class::Service).iter().find_map(chart);
+    let helm_chart = seen.of(Role::Service).iter().find_map(chart);
     let mut used = BTreeSet::new();
-    for applied in seen.of(Class::Service) {
+    for applied in seen.of(Role::Service) {
         let object = applied.object;
         let ports = service::ports(&object.root);
         if ports.is_empty() {
@@ -78,10 +78,10 @@ pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) -> Option<Str> {
             Location::Object { kind: key.kind.clone(), name: key.name.clone(), namespace: key.namespace.clone(), number: 1 };
         emitter.push(Arc::new(resource));
     }
-    for applied in seen.of(Class::Endpoints).iter().chain(seen.of(Class::EndpointSlice)) {
+    for applied in seen.of(Role::Endpoints).iter().chain(seen.of(Role::EndpointSlice)) {
         let key = &applied.object.key;
         let label = applied.object.root.at(&["metadata", "labels", "kubernetes.io/service-name"]).and_then(Node::as_str);
-        let service = label.filter(|_| applied.verdict.class == Class::EndpointSlice).unwrap_or(&key.name);
+        let service = label.filter(|_| applied.verdict.role == Role::EndpointSlice).unwrap_or(&key.name);
         if used.contains(&(key.namespace.clone().unwrap_or_default(), Str::new(service))) {
             emitter.used(applied.object.id);
         } else {
@@ -141,7 +141,7 @@ pub(super) fn discovery(seen: &Seen<'_>) -> BTreeMap<Str, Vec<Target>> {
     if subsets.is_empty() {
         return found;
     }
-    for applied in seen.of(Class::Service) {
+    for applied in seen.of(Role::Service) {
         let namespace = applied.object.key.namespace.clone().unwrap_or_default();
         let name = &applied.object.key.name;
         let Some(subsets) = subsets.get(&(namespace.clone(), name.clone())) else { continue };

@@ -4,7 +4,7 @@
 
 use super::super::Options;
 use super::apply::Applied;
-use super::class::Class;
+use super::role::Role;
 use super::{Seen, findings, ignore};
 use crate::config::{Ledger, Why};
 use crate::diagnostic::Diagnostic;
@@ -23,18 +23,18 @@ pub(super) fn watch<'a>(
     let scope = Scope::new(options);
     let mut seen = Seen { kinds: Vec::new() };
     for applied in cluster {
-        let class = applied.verdict.class;
-        if matches!(class, Class::Foreign | Class::EdgeStack | Class::UnknownAmbassador) {
+        let role = applied.verdict.role;
+        if matches!(role, Role::Foreign | Role::EdgeStack | Role::UnknownAmbassador) {
             continue;
         }
-        if let Some(why) = scope.excludes(applied.object, class) {
+        if let Some(why) = scope.excludes(applied.object, role) {
             ignore(ledger, applied.object.id, Why::NotWatched, why);
             sink.push(findings::not_watched(applied.object, why));
             continue;
         }
-        match seen.kinds.iter_mut().find(|(known, _)| *known == class) {
+        match seen.kinds.iter_mut().find(|(known, _)| *known == role) {
             Some((_, list)) => list.push(applied),
-            None => seen.kinds.push((class, alloc::vec![applied])),
+            None => seen.kinds.push((role, alloc::vec![applied])),
         }
     }
     seen
@@ -58,10 +58,10 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn excludes(&self, object: &Object, class: Class) -> Option<&'static str> {
+    fn excludes(&self, object: &Object, role: Role) -> Option<&'static str> {
         let namespace = object.key.namespace.as_deref();
         match self.namespace {
-            Some(_) if class == Class::IngressClass => {
+            Some(_) if role == Role::IngressClass => {
                 return Some("a controller that watches a single namespace does not see IngressClasses");
             }
             Some(own) if namespace.is_some_and(|namespace| namespace != own) => {
@@ -69,10 +69,10 @@ impl<'a> Scope<'a> {
             }
             _ => {}
         }
-        if class == Class::KnativeIngress && !self.knative {
+        if role == Role::KnativeIngress && !self.knative {
             return Some("AMBASSADOR_KNATIVE_SUPPORT is not set to true");
         }
-        if class == Class::Endpoints && namespace == Some("kube-system") {
+        if role == Role::Endpoints && namespace == Some("kube-system") {
             return Some("endpoints in kube-system are never read");
         }
         let label = |key: &str| object.root.at(&["metadata", "labels", key]).and_then(Node::as_str);

@@ -20,10 +20,11 @@ fn object(node: &Node, document: Arc<Document>) -> Object {
     let namespace = if text(&["metadata", "namespace"]).is_empty() { "default" } else { text(&["metadata", "namespace"]) };
     Object {
         id: ObjectId::from_index(0),
-        source: Source { source: SourceId(0), offset: 0, document, number: 0 },
+        source: Source { source: SourceId(0), offset: 0, number: 0 },
         parent: None,
         content: Arc::new(Content {
             root: Arc::new(node.clone()),
+            document,
             api_version: text(&["apiVersion"]).into(),
             key: ResourceKey::new("getambassador.io", text(&["kind"]), namespace, name),
             broken: false,

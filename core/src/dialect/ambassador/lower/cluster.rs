@@ -4,7 +4,8 @@
 
 use super::Lowering;
 use crate::dialect::ambassador::model::resolver::Targets;
-use crate::dialect::ambassador::model::{Cluster, Identity};
+use super::Memory;
+use crate::dialect::ambassador::model::{Cluster, ClusterEntry, Identity};
 use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, LbPolicy, Priority, TcpKeepalive, UpstreamHttp};
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
@@ -13,13 +14,26 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 impl Lowering<'_, '_> {
-    pub(super) fn clusters(&mut self) -> Vec<Arc<crate::ir::Cluster>> {
-        let mut clusters: Vec<&Cluster> = self.model.clusters.values().collect();
+    pub(super) fn clusters(&mut self, memory: &mut Memory) -> Vec<Arc<crate::ir::Cluster>> {
+        let mut clusters: Vec<&ClusterEntry> = self.model.clusters.values().collect();
         clusters.sort_by(|a, b| a.envoy_name.cmp(&b.envoy_name));
-        clusters.into_iter().map(|cluster| Arc::new(self.cluster(cluster))).collect()
+        let mut out = Vec::with_capacity(clusters.len());
+        for cluster in clusters {
+            if let Some(known) = memory.cluster(cluster) {
+                out.push(known);
+                continue;
+            }
+            let before = self.sink.len();
+            let lowered = Arc::new(self.cluster(cluster));
+            if self.sink.len() == before {
+                memory.keep_cluster(cluster, &lowered);
+            }
+            out.push(lowered);
+        }
+        out
     }
 
-    fn cluster(&mut self, cluster: &Cluster) -> crate::ir::Cluster {
+    fn cluster(&mut self, cluster: &ClusterEntry) -> crate::ir::Cluster {
         let origin = cluster.origins.first().copied();
         let identity = Identity::cluster(&cluster.name, origin);
         let on = &identity;
@@ -124,7 +138,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-fn discovery(cluster: &Cluster) -> ClusterDiscovery {
+fn discovery(cluster: &ClusterEntry) -> ClusterDiscovery {
     match &cluster.targets {
         Targets::Eds { path, endpoints } => ClusterDiscovery::Eds { service_name: path.clone(), endpoints: endpoints.iter().chain(&cluster.more).cloned().collect() },
         Targets::Name(endpoint) => {

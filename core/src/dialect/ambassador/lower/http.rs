@@ -138,9 +138,7 @@ impl Lowering<'_, '_> {
             let list = overrides.value.as_array().map(alloc::vec::Vec::as_slice);
             let overall = |this: &mut Self, message: &str| {
                 let diagnostic = crate::diagnostic::Diagnostic::new(&codes::WRONG_MODULE_VALUE, message, crate::diagnostic::Place::origin(overrides.origin));
-                if !this.sink.contains(&diagnostic) {
-                    this.sink.push(diagnostic);
-                }
+                this.say(diagnostic);
             };
             match list {
                 _ if proper.is_some() => overall(

@@ -8,6 +8,7 @@ mod cluster;
 mod filter;
 mod http;
 mod listener;
+mod memory;
 mod ready;
 mod route;
 mod tls;
@@ -20,6 +21,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
+use hashbrown::HashSet;
+
+pub use memory::Memory;
 
 /// How Emissary 4 spells what Envoy lets one say in two ways.
 const SPELLING: Spelling = Spelling {
@@ -39,12 +43,14 @@ const SPELLING: Spelling = Spelling {
 };
 
 /// Lowers a finished model.
-pub fn lower(model: &Model<'_>, sink: &mut Vec<Diagnostic>) -> Ir {
-    let mut lowering = Lowering { model, sink };
-    let routes = lowering.routes();
+pub fn lower(model: &Model<'_>, memory: &mut Memory, sink: &mut Vec<Diagnostic>) -> Ir {
+    memory.prepare(model);
+    let mut lowering = Lowering { model, sink, said: HashSet::default() };
+    let routes = lowering.routes(memory);
     let mut listeners = lowering.listeners(&routes);
     listeners.push(Arc::new(lowering.ready_listener()));
-    let clusters = lowering.clusters();
+    let clusters = lowering.clusters(memory);
+    memory.finish();
     let bootstrap = lowering.bootstrap(&clusters);
     Ir { listeners, clusters, bootstrap, spelling: SPELLING, ..Ir::default() }
 }
@@ -53,12 +59,18 @@ pub fn lower(model: &Model<'_>, sink: &mut Vec<Diagnostic>) -> Ir {
 struct Lowering<'m, 'c> {
     model: &'m Model<'c>,
     sink: &'m mut Vec<Diagnostic>,
+    said: HashSet<u64>,
 }
 
 impl Lowering<'_, '_> {
     fn error(&mut self, code: &'static crate::diagnostic::Code, message: impl Into<String>, on: &Identity, origin: Option<Origin>) {
         let diagnostic = Diagnostic::new(code, message, Place::origin(origin.or(on.origin))).about(on.key());
-        if !self.sink.contains(&diagnostic) {
+        self.say(diagnostic);
+    }
+
+    /// The same is said once.
+    fn say(&mut self, diagnostic: Diagnostic) {
+        if self.said.insert(diagnostic.fingerprint()) {
             self.sink.push(diagnostic);
         }
     }
@@ -67,9 +79,7 @@ impl Lowering<'_, '_> {
     fn refuse(&mut self, message: impl Into<String>, on: &Identity, origin: Option<Origin>) {
         let help = "Envoy refuses the whole configuration because of it, and the controller keeps the last good one; Chancery leaves it out";
         let diagnostic = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.or(on.origin))).about(on.key()).help(help);
-        if !self.sink.contains(&diagnostic) {
-            self.sink.push(diagnostic);
-        }
+        self.say(diagnostic);
     }
 
     /// A number of milliseconds as a duration; a negative one is refused.

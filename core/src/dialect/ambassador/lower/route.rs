@@ -2,12 +2,13 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3route.py`, `v3ratelimitaction.py`.
 
-use super::Lowering;
+use super::memory::GroupKey;
+use super::{Lowering, Memory};
 use crate::dialect::ambassador::duration;
-use crate::dialect::ambassador::model::group::{Group, GroupKind, HttpGroup};
+use crate::dialect::ambassador::model::group::{Group, GroupKind, HttpGroup, Member};
 use crate::dialect::ambassador::model::health_check::added_headers;
 use crate::dialect::ambassador::model::mapping::{KeyValue, LbHash};
-use crate::dialect::ambassador::model::{Filter, HttpMapping, Identity};
+use crate::dialect::ambassador::model::{HttpMapping, Identity};
 use crate::dialect::ambassador::spec::{self, TextOrList};
 use crate::diagnostic::codes;
 use crate::ir::{
@@ -18,17 +19,18 @@ use crate::ir::{
 use crate::re2;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cell::OnceCell;
+use once_cell::race::OnceBox;
 
 /// The reference's routes in order, and which of them belong to which host.
 pub(super) struct Routes<'m> {
     /// All of them.
-    pub all: Vec<Variants>,
+    pub all: Vec<Arc<Variants>>,
     /// For each host of the model, in its order: indexes into `all`.
     pub by_host: Vec<Vec<usize>>,
     hosts: Vec<&'m crate::dialect::ambassador::model::Host>,
@@ -38,7 +40,7 @@ impl<'m> Routes<'m> {
     /// The routes of a host.
     pub fn of(&self, host: &'m crate::dialect::ambassador::model::Host) -> impl Iterator<Item = &Variants> {
         let at = self.hosts.iter().position(|known| core::ptr::eq(*known, host));
-        at.into_iter().flat_map(|at| self.by_host[at].iter().map(|route| &self.all[*route]))
+        at.into_iter().flat_map(|at| self.by_host[at].iter().map(|route| &*self.all[*route]))
     }
 }
 
@@ -46,10 +48,10 @@ impl<'m> Routes<'m> {
 pub(super) struct Variants {
     route: Arc<Route>,
     has_authentication: bool,
-    https: OnceCell<Arc<Route>>,
-    redirect: OnceCell<Arc<Route>>,
-    redirect_http: OnceCell<Arc<Route>>,
-    http: OnceCell<Arc<Route>>,
+    https: OnceBox<Arc<Route>>,
+    redirect: OnceBox<Arc<Route>>,
+    redirect_http: OnceBox<Arc<Route>>,
+    http: OnceBox<Arc<Route>>,
     /// Whether it answers ACME challenges, which must never be redirected.
     pub acme: bool,
 }
@@ -70,15 +72,15 @@ impl Variants {
     pub fn get(&self, matcher: Matcher, redirect: bool) -> Arc<Route> {
         match (matcher, redirect) {
             (Matcher::Always, false) => self.route.clone(),
-            (Matcher::XfpHttps, _) => self.https.get_or_init(|| Arc::new(with_proto(&self.route, true))).clone(),
-            (Matcher::XfpHttp, false) => self.http.get_or_init(|| without_proto(&self.route)).clone(),
-            (Matcher::Always, true) => self.redirect.get_or_init(|| Arc::new(self.redirected(&self.route))).clone(),
+            (Matcher::XfpHttps, _) => self.https.get_or_init(|| Box::new(Arc::new(with_proto(&self.route, true)))).clone(),
+            (Matcher::XfpHttp, false) => self.http.get_or_init(|| Box::new(without_proto(&self.route))).clone(),
+            (Matcher::Always, true) => self.redirect.get_or_init(|| Box::new(Arc::new(self.redirected(&self.route)))).clone(),
             (Matcher::XfpHttp, true) => {
                 let same = !self.route.matcher.headers.iter().any(is_proto);
                 if same {
                     return self.get(Matcher::Always, true);
                 }
-                self.redirect_http.get_or_init(|| Arc::new(self.redirected(&without_proto(&self.route)))).clone()
+                self.redirect_http.get_or_init(|| Box::new(Arc::new(self.redirected(&without_proto(&self.route))))).clone()
             }
         }
     }
@@ -122,27 +124,24 @@ fn without_proto(route: &Arc<Route>) -> Arc<Route> {
 type Kept<T> = Option<T>;
 
 impl<'m> Lowering<'m, '_> {
-    pub(super) fn routes(&mut self) -> Routes<'m> {
+    pub(super) fn routes(&mut self, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
         let hosts: Vec<_> = model.hosts.values().collect();
-        let has_authentication = model.filters.iter().any(|filter: &Filter| matches!(filter.kind, crate::dialect::ambassador::model::filter::FilterKind::Auth));
-        let mut routes = Routes { all: Vec::new(), by_host: vec![Vec::new(); hosts.len()], hosts };
+        let mut routes = Routes { all: Vec::with_capacity(model.groups.len()), by_host: vec![Vec::new(); hosts.len()], hosts };
         let strict = model.options.strict_label_selectors();
         for group in model.ordered_groups() {
             let GroupKind::Http(http) = &group.kind else { continue };
             let first = routes.all.len();
-            let mut add = |route: Kept<Route>| {
-                let Some(route) = route else { return };
-                let acme = matches!(&route.matcher.path.value, PathMatch::Prefix(prefix) if prefix == "/.well-known/acme-challenge/");
-                let empty = || OnceCell::new();
-                let (https, redirect, redirect_http, http) = (empty(), empty(), empty(), empty());
-                routes.all.push(Variants { route: Arc::new(route), has_authentication, https, redirect, redirect_http, http, acme });
-            };
-            if let Some(redirect) = http.redirect.as_ref().filter(|_| http.mappings.is_empty()) {
-                add(self.redirect_route(group, http, redirect));
-            }
-            for mapping in &http.mappings {
-                add(self.forward_route(group, http, mapping));
+            let key = GroupKey::of(http, model);
+            match memory.routes(&key) {
+                Some(known) => routes.all.extend(known),
+                None => {
+                    let before = self.sink.len();
+                    self.group_routes(group, http, &mut routes.all);
+                    if self.sink.len() == before {
+                        memory.keep_routes(key, http, &routes.all[first..]);
+                    }
+                }
             }
             let last = routes.all.len();
             for (host, list) in routes.hosts.iter().zip(&mut routes.by_host) {
@@ -154,7 +153,23 @@ impl<'m> Lowering<'m, '_> {
         routes
     }
 
-    fn redirect_route(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping) -> Kept<Route> {
+    fn group_routes(&mut self, group: &Group, http: &HttpGroup, out: &mut Vec<Arc<Variants>>) {
+        let has_authentication = self.model.auth.is_some();
+        let mut add = |route: Kept<Route>| {
+            let Some(route) = route else { return };
+            let acme = matches!(&route.matcher.path.value, PathMatch::Prefix(prefix) if prefix == "/.well-known/acme-challenge/");
+            let (https, redirect, redirect_http, http) = (OnceBox::new(), OnceBox::new(), OnceBox::new(), OnceBox::new());
+            out.push(Arc::new(Variants { route: Arc::new(route), has_authentication, https, redirect, redirect_http, http, acme }));
+        };
+        if let Some(redirect) = http.redirect.as_ref().filter(|_| http.mappings.is_empty()) {
+            add(self.redirect_route(group, http, redirect));
+        }
+        for mapping in &http.mappings {
+            add(self.forward_route(group, http, mapping));
+        }
+    }
+
+    fn redirect_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Kept<Route> {
         let on = &mapping.identity;
         let spec = &mapping.spec;
         let fraction = RuntimeFraction { percent: Sourced::built_in(100), runtime_key: None };
@@ -191,7 +206,7 @@ impl<'m> Lowering<'m, '_> {
         })
     }
 
-    fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping) -> Kept<Route> {
+    fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Kept<Route> {
         let on = &mapping.identity;
         let cluster = self.model.envoy_name(mapping.cluster.as_deref()?);
         let fraction = RuntimeFraction { percent: mapping.share.clone(), runtime_key: Some(format!("routing.traffic_shift.{cluster}").into()) };
@@ -412,7 +427,7 @@ impl<'m> Lowering<'m, '_> {
 
     fn rate_limits(&mut self, http: &HttpGroup, on: &Identity) -> Vec<Sourced<RateLimitDescriptor>> {
         let model = self.model;
-        let (Some(service), Some(labels)) = (&model.rate_limit, &http.core.labels) else { return Vec::new() };
+        let (Some(service), Some(labels)) = (&model.rate_limit, &http.labels) else { return Vec::new() };
         let Some(groups) = labels.value.get(&service.domain.value) else { return Vec::new() };
         let mut out = Vec::new();
         for label in &groups.value {

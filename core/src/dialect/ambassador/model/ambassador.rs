@@ -447,7 +447,7 @@ impl Model<'_> {
             let identity = self.ambassador.identity.part(mapping::INTERNAL_MAPPING, format!("internal_{name}_probe_mapping"));
             let namespace = self.options.ambassador_namespace.clone();
             if let Some(mapping) = HttpMapping::new(self, identity, namespace, alloc::sync::Arc::default(), mapping) {
-                self.add_http_mapping(mapping);
+                self.add_http_mapping(alloc::sync::Arc::new(mapping));
             }
         }
     }

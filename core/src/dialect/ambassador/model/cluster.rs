@@ -7,6 +7,7 @@ use super::posts::{Identity, Post};
 use super::resolver::Targets;
 use super::service::Authority;
 use super::tls::ContextId;
+use super::memory::Memory;
 use super::{HttpMapping, Map, Model, TcpMapping};
 use crate::dialect::ambassador::spec;
 use crate::diagnostic::{Code, codes};
@@ -15,6 +16,7 @@ use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use sha1::{Digest, Sha1};
@@ -22,19 +24,35 @@ use sha1::{Digest, Sha1};
 /// Names longer than this are shortened: Envoy takes 60 characters.
 const LONGEST_NAME: usize = 60;
 
+/// A cluster, with what is known of it only once all are there.
+#[derive(Clone, Debug)]
+pub struct ClusterEntry {
+    /// What the first that asked for it made it; shared with earlier and later compiles.
+    pub cluster: Arc<Cluster>,
+    /// The name that Envoy gets; set by [`Model::normalize_cluster_names`].
+    pub envoy_name: Str,
+    /// Further endpoints, of services that share the work of the first.
+    pub more: Vec<Sourced<Endpoint>>,
+    /// What it was made for.
+    pub origins: Origins,
+}
+
+impl core::ops::Deref for ClusterEntry {
+    type Target = Cluster;
+    fn deref(&self) -> &Cluster {
+        &self.cluster
+    }
+}
+
 /// IRCluster.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// Its long name.
     pub name: Str,
-    /// The name that Envoy gets; set by [`Model::normalize_cluster_names`].
-    pub envoy_name: Str,
     /// Name in statistics.
     pub stats_name: Sourced<Str>,
     /// How endpoints are found.
     pub targets: Targets,
-    /// Further endpoints, of services that share the work of the first.
-    pub more: Vec<Sourced<Endpoint>>,
     /// `strict_dns` or `logical_dns`, where it is DNS.
     pub dns_type: Option<Sourced<Str>>,
     /// IPv4 is used; `None`: the Module decides.
@@ -61,8 +79,13 @@ pub struct Cluster {
     pub respect_dns_ttl: Option<Sourced<bool>>,
     /// Active health checks.
     pub health_checks: Vec<Sourced<HealthCheck>>,
-    /// What it was made for.
-    pub origins: Origins,
+}
+
+impl Cluster {
+    /// Whether it depends on nothing but its Mapping and the Module.
+    fn stands_alone(&self) -> bool {
+        self.tls.is_none() && matches!(self.targets, Targets::Name(_))
+    }
 }
 
 /// A cluster as something asks for it.
@@ -212,10 +235,8 @@ impl Model<'_> {
         let stats_name = settings.stats_name.filter(|name| !name.value.is_empty()).cloned();
         let cluster = Cluster {
             name: name.clone(),
-            envoy_name: name.clone(),
             stats_name: stats_name.unwrap_or_else(|| Sourced::new(safe(&named.service).into(), derived)),
             targets,
-            more: Vec::new(),
             dns_type: settings.dns_type.cloned(),
             enable_ipv4: settings.enable_ipv4.cloned(),
             enable_ipv6: settings.enable_ipv6.cloned(),
@@ -229,9 +250,34 @@ impl Model<'_> {
             tls: named.tls,
             respect_dns_ttl: settings.respect_dns_ttl.cloned(),
             health_checks,
-            origins: origin.into_iter().collect(),
         };
-        self.clusters.insert(name.clone(), cluster);
+        self.enter_cluster(Arc::new(cluster), origin)
+    }
+
+    fn enter_cluster(&mut self, cluster: Arc<Cluster>, origin: Option<Origin>) -> Str {
+        let name = cluster.name.clone();
+        match self.clusters.get_mut(&name) {
+            Some(known) => known.origins.extend(origin),
+            None => {
+                let entry = ClusterEntry { envoy_name: name.clone(), cluster, more: Vec::new(), origins: origin.into_iter().collect() };
+                self.clusters.insert(name.clone(), entry);
+            }
+        }
+        name
+    }
+
+    /// The cluster of a Mapping, as an earlier compile made it if nothing that it depends on has changed.
+    pub(super) fn add_mapping_cluster(&mut self, mapping: &Arc<HttpMapping>, marker: Option<Str>, memory: &mut Memory) -> Str {
+        let origin = mapping.service.origin.or(mapping.identity.origin);
+        if let Some(known) = memory.mappings.cluster(mapping, marker.as_ref()) {
+            return self.enter_cluster(known, origin);
+        }
+        let before = self.posts.count();
+        let name = self.add_cluster(Wanted::by_mapping(mapping, marker.clone()));
+        let quiet = self.posts.count() == before;
+        if let Some(entry) = self.clusters.get(&name).filter(|entry| quiet && entry.cluster.stands_alone() && entry.origins.len() == 1) {
+            memory.mappings.keep_cluster(mapping, marker, &entry.cluster);
+        }
         name
     }
 

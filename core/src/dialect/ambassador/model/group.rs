@@ -3,8 +3,9 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irbasemappinggroup.py`, `ir/irhttpmappinggroup.py`,
 //! `ir/irtcpmappinggroup.py`.
 
-use super::mapping::{Breakers, LbSettings};
+use super::mapping::LbSettings;
 use super::posts::{Identity, Post, Posts, text};
+use super::memory::Memory;
 use super::{HttpMapping, Model, TcpMapping, cluster};
 use crate::dialect::ambassador::spec::{self, LabelSpecifier};
 use crate::config::Labels;
@@ -96,36 +97,51 @@ pub enum GroupKind {
     Tcp(alloc::boxed::Box<TcpGroup>),
 }
 
-/// IRHTTPMappingGroup.
-#[derive(Clone, Debug, Default)]
-pub struct HttpGroup {
-    /// In order; after finishing, those with a weight come first.
-    pub mappings: Vec<HttpMapping>,
-    /// Gets copies of the requests.
-    pub shadow: Option<HttpMapping>,
-    /// Sends clients elsewhere; a group with one has no other Mappings.
-    pub redirect: Option<HttpMapping>,
-    /// What must be the same in all members: the first one's.
-    pub core: Core,
-    /// What the last member that says something decides for all.
-    pub shared: Shared,
+/// A Mapping in its group.
+#[derive(Debug)]
+pub struct Member<M> {
+    /// The Mapping, shared with earlier and later compiles.
+    pub mapping: Arc<M>,
+    /// Cumulative share of the group, in per cent; set when the group is finished.
+    pub share: Sourced<u32>,
+    /// Key in [`Model::clusters`]; set when the group is finished.
+    pub cluster: Option<Str>,
 }
 
-/// Fields that all members of a group must agree on.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Core {
-    bypass_auth: Option<Sourced<bool>>,
-    breakers: Option<Breakers>,
-    connect_timeout_ms: Option<Sourced<i64>>,
-    cluster_idle_timeout_ms: Option<Sourced<i64>>,
-    cluster_max_connection_lifetime_ms: Option<Sourced<i64>>,
-    keepalive: Option<Sourced<spec::KeepAlive>>,
-    /// Rate limit labels by domain; completed with the Module's defaults when the group is finished.
+impl<M> Member<M> {
+    fn new(mapping: Arc<M>) -> Self {
+        Self { mapping, share: Sourced::built_in(0), cluster: None }
+    }
+}
+
+impl<M> Clone for Member<M> {
+    fn clone(&self) -> Self {
+        Self { mapping: self.mapping.clone(), share: self.share.clone(), cluster: self.cluster.clone() }
+    }
+}
+
+impl<M> core::ops::Deref for Member<M> {
+    type Target = M;
+    fn deref(&self) -> &M {
+        &self.mapping
+    }
+}
+
+/// IRHTTPMappingGroup.
+#[derive(Clone, Debug)]
+pub struct HttpGroup {
+    /// In order; after finishing, those with a weight come first.
+    pub mappings: Vec<Member<HttpMapping>>,
+    /// Gets copies of the requests.
+    pub shadow: Option<Member<HttpMapping>>,
+    /// Sends clients elsewhere; a group with one has no other Mappings.
+    pub redirect: Option<Member<HttpMapping>>,
+    /// The first one: in some fields, all others must agree with it.
+    pub founder: Arc<HttpMapping>,
+    /// The founder's rate limit labels by domain; completed with the Module's defaults when the group is finished.
     pub labels: Option<Sourced<RateLimitLabels>>,
-    load_balancer: Option<Sourced<LbSettings>>,
-    prefix_regex: Option<Sourced<bool>>,
-    prefix_exact: Option<Sourced<bool>>,
-    headers: Vec<Sourced<super::mapping::KeyValue>>,
+    /// What the last member that says something decides for all.
+    pub shared: Shared,
 }
 
 /// Rate limit labels by domain.
@@ -169,12 +185,12 @@ pub struct Shared {
 impl HttpGroup {
     /// Load balancing of the group: its own, or the Module's.
     pub fn load_balancer<'a>(&'a self, model: &'a Model<'_>) -> Option<&'a Sourced<LbSettings>> {
-        self.core.load_balancer.as_ref().or(model.ambassador.load_balancer.as_ref())
+        self.founder.load_balancer.as_ref().or(model.ambassador.load_balancer.as_ref())
     }
 
-    /// The member that stands for the group: the first, or the redirect.
-    pub fn first(&self) -> Option<&HttpMapping> {
-        self.redirect.as_ref().or(self.mappings.first()).or(self.shadow.as_ref())
+    fn new(founder: Arc<HttpMapping>) -> Self {
+        let labels = founder.spec.labels.clone();
+        Self { mappings: Vec::new(), shadow: None, redirect: None, founder, labels, shared: Shared::default() }
     }
 }
 
@@ -182,7 +198,7 @@ impl HttpGroup {
 #[derive(Clone, Debug)]
 pub struct TcpGroup {
     /// In order; after finishing, those with a weight come first.
-    pub mappings: Vec<TcpMapping>,
+    pub mappings: Vec<Member<TcpMapping>>,
     /// The name of the member that made the group.
     pub first_name: Str,
     /// Port listened on.
@@ -206,51 +222,36 @@ impl TcpGroup {
     }
 }
 
-fn core_of(mapping: &HttpMapping) -> Core {
-    let spec = &mapping.spec;
-    Core {
-        bypass_auth: spec.bypass_auth.clone(),
-        breakers: mapping.breakers.clone(),
-        connect_timeout_ms: spec.connect_timeout_ms.clone(),
-        cluster_idle_timeout_ms: spec.cluster_idle_timeout_ms.clone(),
-        cluster_max_connection_lifetime_ms: spec.cluster_max_connection_lifetime_ms.clone(),
-        keepalive: spec.keepalive.clone(),
-        labels: spec.labels.clone(),
-        load_balancer: mapping.load_balancer.clone(),
-        prefix_regex: spec.prefix_regex.clone(),
-        prefix_exact: spec.prefix_exact.clone(),
-        headers: mapping.headers.clone(),
-    }
-}
-
 /// The fields in which a newcomer says something else than the group, with their places.
-fn mismatches(group: &Core, mapping: &HttpMapping) -> Vec<(&'static str, Option<Origin>)> {
-    fn differs<T: PartialEq>(theirs: &Option<Sourced<T>>, ours: &Option<Sourced<T>>) -> Option<Option<Origin>> {
-        match (theirs, ours) {
-            (Some(theirs), ours) if ours.as_ref() != Some(theirs) => Some(theirs.origin),
-            _ => None,
-        }
-    }
-    let spec = &mapping.spec;
+fn mismatches(founder: &HttpMapping, mapping: &HttpMapping) -> Vec<(&'static str, Option<Origin>)> {
+    let (spec, first) = (&mapping.spec, &founder.spec);
     // Circuit breakers are always there in the reference, so that none and some differ both ways.
-    let breakers = (group.breakers != mapping.breakers).then(|| mapping.breakers.as_ref().and_then(|b| b.origin));
-    let headers = (group.headers != mapping.headers).then(|| mapping.headers.first().and_then(|h| h.origin));
+    let breakers = (founder.breakers != mapping.breakers).then(|| mapping.breakers.as_ref().and_then(|b| b.origin));
+    let headers = (founder.headers != mapping.headers).then(|| mapping.headers.first().and_then(|h| h.origin));
     [
-        ("bypass_auth", differs(&spec.bypass_auth, &group.bypass_auth)),
+        ("bypass_auth", differs(&spec.bypass_auth, &first.bypass_auth)),
         ("circuit_breakers", breakers),
-        ("connect_timeout_ms", differs(&spec.connect_timeout_ms, &group.connect_timeout_ms)),
-        ("cluster_idle_timeout_ms", differs(&spec.cluster_idle_timeout_ms, &group.cluster_idle_timeout_ms)),
-        ("cluster_max_connection_lifetime_ms", differs(&spec.cluster_max_connection_lifetime_ms, &group.cluster_max_connection_lifetime_ms)),
+        ("connect_timeout_ms", differs(&spec.connect_timeout_ms, &first.connect_timeout_ms)),
+        ("cluster_idle_timeout_ms", differs(&spec.cluster_idle_timeout_ms, &first.cluster_idle_timeout_ms)),
+        ("cluster_max_connection_lifetime_ms", differs(&spec.cluster_max_connection_lifetime_ms, &first.cluster_max_connection_lifetime_ms)),
         ("headers", headers),
-        ("keepalive", differs(&spec.keepalive, &group.keepalive)),
-        ("labels", differs(&spec.labels, &group.labels)),
-        ("load_balancer", differs(&mapping.load_balancer, &group.load_balancer)),
-        ("prefix_regex", differs(&spec.prefix_regex, &group.prefix_regex)),
-        ("prefix_exact", differs(&spec.prefix_exact, &group.prefix_exact)),
+        ("keepalive", differs(&spec.keepalive, &first.keepalive)),
+        ("labels", differs(&spec.labels, &first.labels)),
+        ("load_balancer", differs(&mapping.load_balancer, &founder.load_balancer)),
+        ("prefix_regex", differs(&spec.prefix_regex, &first.prefix_regex)),
+        ("prefix_exact", differs(&spec.prefix_exact, &first.prefix_exact)),
     ]
     .into_iter()
     .filter_map(|(field, place)| Some((field, place?)))
     .collect()
+}
+
+/// Where a newcomer's field stands, if it is set and not as in the group.
+fn differs<T: PartialEq>(theirs: &Option<Sourced<T>>, ours: &Option<Sourced<T>>) -> Option<Option<Origin>> {
+    match (theirs, ours) {
+        (Some(theirs), ours) if ours.as_ref() != Some(theirs) => Some(theirs.origin),
+        _ => None,
+    }
 }
 
 /// The reference forgets what stands after the first dot of a name when it looks whether a member is there already.
@@ -268,11 +269,11 @@ fn mismatch(name: &str, fields: &[(&'static str, Option<Origin>)]) -> Post {
 
 impl Model<'_> {
     /// Adds a Mapping to its group, or makes the group.
-    pub(super) fn add_http_mapping(&mut self, mapping: HttpMapping) {
+    pub(super) fn add_http_mapping(&mut self, mapping: Arc<HttpMapping>) {
         let Self { groups, posts, .. } = self;
         match groups.entry(mapping.group.clone()) {
             indexmap::map::Entry::Vacant(slot) => {
-                let mut group = HttpGroup { core: core_of(&mapping), ..HttpGroup::default() };
+                let mut group = HttpGroup::new(mapping.clone());
                 let (key, identity, weight) = (mapping.group.clone(), mapping.identity.clone(), mapping.weight.clone());
                 group.take(mapping, &identity, posts);
                 slot.insert(Group { key, identity, weight, kind: GroupKind::Http(alloc::boxed::Box::new(group)) });
@@ -284,7 +285,7 @@ impl Model<'_> {
                     posts.duplicate_member(&mapping.identity, identity);
                     return;
                 }
-                let mismatched = mismatches(&group.core, &mapping);
+                let mismatched = mismatches(&group.founder, &mapping);
                 if !mismatched.is_empty() {
                     posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
                     return;
@@ -313,7 +314,7 @@ impl Model<'_> {
                     port,
                     address: mapping.spec.address.clone().filter(|text| !text.value.is_empty()),
                     host: mapping.spec.host.clone().filter(|text| !text.value.is_empty()),
-                    mappings: vec![mapping],
+                    mappings: vec![Member::new(Arc::new(mapping))],
                 };
                 let weight = RouteWeight { numbers: vec![0], ..RouteWeight::default() };
                 slot.insert(Group { key, identity, weight, kind: GroupKind::Tcp(alloc::boxed::Box::new(group)) });
@@ -327,7 +328,7 @@ impl Model<'_> {
                 }
                 let mismatched = tcp_mismatches(&group.mappings[0], &mapping);
                 if mismatched.is_empty() {
-                    group.mappings.push(mapping);
+                    group.mappings.push(Member::new(Arc::new(mapping)));
                 } else {
                     posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
                 }
@@ -336,11 +337,11 @@ impl Model<'_> {
     }
 
     /// MappingFactory.finalize: what members share, their clusters, their weights.
-    pub(super) fn finish_groups(&mut self) {
+    pub(super) fn finish_groups(&mut self, memory: &mut Memory) {
         let mut groups = core::mem::take(&mut self.groups);
         for group in groups.values_mut() {
             match &mut group.kind {
-                GroupKind::Http(http) => self.finish_http_group(http, &group.identity),
+                GroupKind::Http(http) => self.finish_http_group(http, &group.identity, memory),
                 GroupKind::Tcp(tcp) => {
                     for mapping in &mut tcp.mappings {
                         mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping)));
@@ -356,11 +357,11 @@ impl Model<'_> {
         self.groups = groups;
     }
 
-    fn finish_http_group(&mut self, group: &mut HttpGroup, identity: &Identity) {
+    fn finish_http_group(&mut self, group: &mut HttpGroup, identity: &Identity, memory: &mut Memory) {
         group.shared = shared(&group.mappings);
         self.complete_labels(group, identity);
         if let Some(shadow) = &mut group.shadow {
-            shadow.cluster = Some(self.add_cluster(cluster::Wanted::by_mapping(shadow, Some("shadow".into()))));
+            shadow.cluster = Some(self.add_mapping_cluster(&shadow.mapping, Some("shadow".into()), memory));
         }
         if let Some(redirect) = &group.redirect {
             group.shared.case_sensitive = redirect.spec.case_sensitive.clone().or(group.shared.case_sensitive.take());
@@ -368,7 +369,7 @@ impl Model<'_> {
         }
         for mapping in &mut group.mappings {
             let marker = mapping.spec.cluster_tag.as_ref().map(|tag| tag.value.clone()).filter(|tag| !tag.is_empty());
-            mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_mapping(mapping, marker)));
+            mapping.cluster = Some(self.add_mapping_cluster(&mapping.mapping, marker, memory));
         }
         if let [only] = group.mappings.as_mut_slice() {
             let origin = only.spec.weight.as_ref().and_then(|weight| weight.origin).unwrap_or_else(Origin::built_in);
@@ -384,12 +385,12 @@ impl Model<'_> {
 
     /// Puts the Module's default labels in front of a group's, or in their place.
     fn complete_labels(&mut self, group: &mut HttpGroup, identity: &Identity) {
-        let Some(labels) = group.core.labels.as_mut().filter(|labels| !labels.value.is_empty()) else {
+        let Some(labels) = group.labels.as_mut().filter(|labels| !labels.value.is_empty()) else {
             let domain = self.ambassador.default_label_domain();
             if let Some(defaults) = self.ambassador.default_labels(&domain.value) {
                 let label = spec::Map(vec![("defaults".into(), defaults.clone())]);
                 let labels = spec::Map(vec![(domain.value, Sourced::new(vec![Sourced::new(label, defaults.origin)], defaults.origin))]);
-                group.core.labels = Some(Sourced::new(labels, defaults.origin));
+                group.labels = Some(Sourced::new(labels, defaults.origin));
             }
             return;
         };
@@ -477,7 +478,7 @@ fn half_even(value: i64, by: i64) -> i64 {
 
 impl HttpGroup {
     /// Takes a member in; says whether it counts for the group's place among routes.
-    fn take(&mut self, mut mapping: HttpMapping, identity: &Identity, posts: &mut Posts) -> bool {
+    fn take(&mut self, mut mapping: Arc<HttpMapping>, identity: &Identity, posts: &mut Posts) -> bool {
         let on = |flag: &Option<Sourced<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
         let place = |flag: &Option<Sourced<bool>>| flag.as_ref().and_then(|flag| flag.origin);
         let name = mapping.identity.name.clone();
@@ -485,14 +486,14 @@ impl HttpGroup {
         if shadow && redirect {
             let message = "At most one of host_redirect and shadow may be set; ignoring host_redirect";
             posts.error(&mapping.identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, place(&mapping.spec.host_redirect)));
-            mapping.spec.host_redirect = None;
+            Arc::make_mut(&mut mapping).spec.host_redirect = None;
             redirect = false;
         }
         let mut refuse = |message: String, origin| posts.error(identity, Post::new(&codes::GROUP_CONFLICT, message, origin));
         if shadow {
             match &self.shadow {
                 Some(first) => refuse(format!("cannot accept {name} as second shadow after {}", first.identity.name), place(&mapping.spec.shadow)),
-                None => self.shadow = Some(mapping),
+                None => self.shadow = Some(Member::new(mapping)),
             }
             false
         } else if redirect {
@@ -503,7 +504,7 @@ impl HttpGroup {
                     format!("cannot accept {name} with host_redirect after mappings without host_redirect (eg {})", first.identity.name),
                     origin,
                 ),
-                (None, None) => self.redirect = Some(mapping),
+                (None, None) => self.redirect = Some(Member::new(mapping)),
             }
             false
         } else if let Some(first) = &self.redirect {
@@ -511,19 +512,13 @@ impl HttpGroup {
             posts.error(&mapping.identity, Post::new(&codes::GROUP_CONFLICT, message, None));
             false
         } else {
-            self.mappings.push(mapping);
+            self.mappings.push(Member::new(mapping));
             true
         }
     }
 }
 
 fn tcp_mismatches(first: &TcpMapping, mapping: &TcpMapping) -> Vec<(&'static str, Option<Origin>)> {
-    fn differs<T: PartialEq>(theirs: &Option<Sourced<T>>, ours: &Option<Sourced<T>>) -> Option<Option<Origin>> {
-        match (theirs, ours) {
-            (Some(theirs), ours) if ours.as_ref() != Some(theirs) => Some(theirs.origin),
-            _ => None,
-        }
-    }
     let (ours, theirs) = (&first.spec, &mapping.spec);
     let breakers = (first.breakers != mapping.breakers).then(|| mapping.breakers.as_ref().and_then(|b| b.origin));
     [
@@ -541,8 +536,8 @@ fn tcp_mismatches(first: &TcpMapping, mapping: &TcpMapping) -> Vec<(&'static str
 }
 
 /// What the members of a group decide for all: the last that says something.
-fn shared(mappings: &[HttpMapping]) -> Shared {
-    let mut order: Vec<&HttpMapping> = mappings.iter().collect();
+fn shared(mappings: &[Member<HttpMapping>]) -> Shared {
+    let mut order: Vec<&HttpMapping> = mappings.iter().map(|member| &*member.mapping).collect();
     order.sort_by(|a, b| a.weight.cmp(&b.weight));
     let mut out = Shared::default();
     for mapping in order {

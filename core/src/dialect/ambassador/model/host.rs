@@ -55,7 +55,7 @@ impl Host {
     /// Whether a group's routes belong to this host.
     pub fn takes(&self, group: &HttpGroup, strict: bool) -> bool {
         // Probes and diagnostics are answered under every host.
-        if group.first().is_some_and(|first| first.identity.kind == INTERNAL_MAPPING) {
+        if group.founder.identity.kind == INTERNAL_MAPPING {
             return true;
         }
         let redirect_host = group.redirect.as_ref().and_then(|redirect| redirect.host.as_ref());

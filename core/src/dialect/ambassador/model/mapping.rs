@@ -7,6 +7,7 @@ use super::hostglob::selector_matches;
 use super::posts::{Identity, Post, text};
 use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
+use super::memory::{self, Memory};
 use super::{Model, spec_of};
 use crate::config::Labels;
 use crate::dialect::ambassador::spec::{self, Map};
@@ -159,10 +160,6 @@ pub struct HttpMapping {
     pub group: GroupKey,
     /// Where it stands among routes.
     pub weight: RouteWeight,
-    /// Cumulative share of the group, in per cent; set when the group is finished.
-    pub share: Sourced<u32>,
-    /// Key in [`Model::clusters`]; set when the group is finished.
-    pub cluster: Option<Str>,
 }
 
 impl HttpMapping {
@@ -215,8 +212,6 @@ impl HttpMapping {
             load_balancer: None,
             group: GroupKey::default(),
             weight: RouteWeight::default(),
-            share: Sourced::built_in(0),
-            cluster: None,
             identity,
             namespace,
             labels,
@@ -434,20 +429,28 @@ pub struct TcpMapping {
     pub resolver: Sourced<Str>,
     /// Own or the Module's.
     pub breakers: Option<Breakers>,
-    /// Cumulative share of the group, in per cent; set when the group is finished.
-    pub share: Sourced<u32>,
-    /// Key in [`Model::clusters`]; set when the group is finished.
-    pub cluster: Option<Str>,
 }
 
 impl Model<'_> {
     /// MappingFactory.load_all, Mappings: all are made first, then they are put into groups.
-    pub(super) fn load_mappings(&mut self) {
+    pub(super) fn load_mappings(&mut self, memory: &mut Memory) {
+        let environment = memory::Environment::of(self);
+        memory.mappings.prepare(environment);
         let mut live = Vec::new();
-        for resource in self.resources("mappings") {
-            let mapping = spec_of(resource);
-            live.extend(HttpMapping::new(self, Identity::of(resource), resource.namespace.clone(), resource.labels.clone(), mapping));
+        for resource in self.shared_resources("mappings") {
+            if let Some(known) = memory.mappings.recall(resource) {
+                live.push(known);
+                continue;
+            }
+            let before = self.posts.count();
+            let own = (Identity::of(resource), resource.namespace.clone(), resource.labels.clone());
+            let Some(mapping) = HttpMapping::new(self, own.0, own.1, own.2, spec_of(resource)).map(Arc::new) else { continue };
+            if self.posts.count() == before {
+                memory.mappings.keep(resource, &mapping);
+            }
+            live.push(mapping);
         }
+        memory.mappings.finish();
         for mapping in live {
             self.add_http_mapping(mapping);
         }
@@ -473,7 +476,7 @@ impl Model<'_> {
             return None;
         }
         let breakers = self.breakers_of(&identity, spec.circuit_breakers.as_ref()).ok()?;
-        Some(TcpMapping { identity, namespace: resource.namespace.clone(), spec, service, resolver, breakers, share: Sourced::built_in(0), cluster: None })
+        Some(TcpMapping { identity, namespace: resource.namespace.clone(), spec, service, resolver, breakers })
     }
 
     fn normalize_service(&mut self, identity: &Identity, namespace: &str, resolver: &Sourced<Str>, written: &Sourced<Str>) -> Sourced<Str> {

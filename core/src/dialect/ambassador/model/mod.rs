@@ -14,6 +14,7 @@ pub mod hostglob;
 pub mod listener;
 pub mod log_service;
 pub mod mapping;
+pub mod memory;
 pub mod rate_limit;
 pub mod resolver;
 pub mod service;
@@ -24,13 +25,14 @@ mod posts;
 
 pub use ambassador::Ambassador;
 pub use auth::Auth;
-pub use cluster::Cluster;
+pub use cluster::{Cluster, ClusterEntry};
 pub use filter::Filter;
 pub use group::{Group, GroupKind};
 pub use host::Host;
 pub use listener::Listener;
 pub use log_service::LogService;
 pub use mapping::{HttpMapping, TcpMapping};
+pub use memory::Memory;
 pub use posts::{Identity, Posts};
 pub use rate_limit::RateLimit;
 pub use resolver::Resolver;
@@ -43,6 +45,7 @@ use crate::config::{Config, Resource};
 use crate::diagnostic::Diagnostic;
 use crate::resource::Sourced;
 use crate::text::Str;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Maps that keep the order of insertion: the reference's dictionaries do, and its answers depend on it.
@@ -84,7 +87,7 @@ pub struct Model<'c> {
     /// Mapping groups by identity.
     pub groups: Map<group::GroupKey, Group>,
     /// Clusters by their long name.
-    pub clusters: Map<Str, Cluster>,
+    pub clusters: Map<Str, ClusterEntry>,
     /// What was complained of, by resource.
     pub posts: Posts,
 }
@@ -93,7 +96,7 @@ impl<'c> Model<'c> {
     /// Builds the model. This is the order of construction: it decides which definition wins and what later steps see.
     ///
     /// Source of the order: Emissary `python/ambassador/ir/ir.py`.
-    pub fn build(config: &'c Config, options: &'c Options, sink: &mut Vec<Diagnostic>) -> Self {
+    pub fn build(config: &'c Config, options: &'c Options, memory: &mut Memory, sink: &mut Vec<Diagnostic>) -> Self {
         let mut model = Self::new(config, options);
         // The Module first, as everything may look up a default in it; it is finished below, once certificates are known.
         model.ambassador = Ambassador::new(config, &mut model.posts);
@@ -119,13 +122,13 @@ impl<'c> Model<'c> {
         model.refuse_error_response_overrides();
         model.add_router_filter();
         // Mappings, into groups.
-        model.load_mappings();
+        model.load_mappings(memory);
         model.load_tcp_mappings();
         // Active resources add the mappings and clusters that they need.
         model.add_probe_mappings();
         model.add_service_clusters();
         // With everything known: weights across a group, clusters, listeners for TCP groups, names that Envoy takes.
-        model.finish_groups();
+        model.finish_groups(memory);
         model.add_tcp_listeners();
         model.normalize_cluster_names();
         sink.append(&mut model.posts.diagnostics);
@@ -159,6 +162,11 @@ impl<'c> Model<'c> {
     fn resources(&self, key: &str) -> impl Iterator<Item = &'c Resource> + use<'c> {
         let config = self.config;
         config.get_config(key).into_iter().flat_map(|storage| storage.iter().map(|(_, resource)| resource))
+    }
+
+    fn shared_resources(&self, key: &str) -> impl Iterator<Item = &'c Arc<Resource>> + use<'c> {
+        let config = self.config;
+        config.get_config(key).into_iter().flat_map(|storage| storage.shared())
     }
 
     fn refuse_error_response_overrides(&mut self) {

@@ -104,6 +104,7 @@ pub fn unsupported(message: impl Into<String>, origin: impl Into<Option<Origin>>
 #[derive(Default)]
 pub struct Posts {
     errored: HashSet<Str>,
+    said: HashSet<u64>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -158,6 +159,11 @@ impl Posts {
         self.push(diagnostic);
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.diagnostics.len()
+    }
+
     /// Whether anything with this key has an error: the reference's keys are shared between kinds.
     pub fn has_error(&self, rkey: &str) -> bool {
         self.errored.contains(rkey)
@@ -165,7 +171,7 @@ impl Posts {
 
     /// The same complaint is made once.
     fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.diagnostics.contains(&diagnostic) {
+        if self.said.insert(diagnostic.fingerprint()) {
             self.diagnostics.push(diagnostic);
         }
     }

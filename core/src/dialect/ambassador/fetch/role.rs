@@ -8,7 +8,7 @@ use crate::dialect::kubernetes::ingress::is_ingress;
 
 /// What an object is to the controller.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Class {
+pub(super) enum Role {
     /// One of Ambassador's own kinds.
     Ambassador(&'static Kind),
     Service,
@@ -26,10 +26,10 @@ pub(super) enum Class {
     Foreign,
 }
 
-impl PartialEq for Class {
+impl PartialEq for Role {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Class::Ambassador(one), Class::Ambassador(other)) => core::ptr::eq(*one, *other),
+            (Role::Ambassador(one), Role::Ambassador(other)) => core::ptr::eq(*one, *other),
             _ => core::mem::discriminant(self) == core::mem::discriminant(other),
         }
     }
@@ -69,24 +69,35 @@ const EDGE_STACK: &[&str] = &[
     "WebApplicationFirewallPolicy",
 ];
 
+/// Kinds of other groups that the controller reads: group, kind, and one line for people.
+pub const ALSO_READ: &[(&str, &str, &str)] = &[
+    ("", "Service", "What Mappings name; may carry configuration in the annotation `getambassador.io/config`"),
+    ("", "Secret", "Certificates and keys that a Host or TLSContext names"),
+    ("", "Endpoints", "The pods behind a Service, for resolvers that balance over them"),
+    ("discovery.k8s.io", "EndpointSlice", "The same in parts"),
+    ("networking.k8s.io", "Ingress", "Which requests go to which service, in Kubernetes' own words"),
+    ("networking.k8s.io", "IngressClass", "Which Ingresses are the controller's"),
+    ("networking.internal.knative.dev", "Ingress", "The same for Knative, where AMBASSADOR_KNATIVE_SUPPORT is set"),
+];
+
 /// What an object is to the controller.
-pub(super) fn of(group: &str, kind: &str) -> Class {
+pub(super) fn of(group: &str, kind: &str) -> Role {
     match (group, kind) {
         (GROUP | "ambassador", _) => {
             match kinds::find(kind) {
-                Some(kind) => Class::Ambassador(kind),
-                None if EDGE_STACK.contains(&kind) => Class::EdgeStack,
-                None => Class::UnknownAmbassador,
+                Some(kind) => Role::Ambassador(kind),
+                None if EDGE_STACK.contains(&kind) => Role::EdgeStack,
+                None => Role::UnknownAmbassador,
             }
         }
-        ("", "Service") => Class::Service,
-        ("", "Secret") => Class::Secret,
-        ("", "Endpoints") => Class::Endpoints,
-        ("discovery.k8s.io", "EndpointSlice") => Class::EndpointSlice,
-        ("networking.k8s.io", "IngressClass") => Class::IngressClass,
-        ("networking.internal.knative.dev", "Ingress") => Class::KnativeIngress,
-        _ if is_ingress(group, kind) => Class::Ingress,
-        _ => Class::Foreign,
+        ("", "Service") => Role::Service,
+        ("", "Secret") => Role::Secret,
+        ("", "Endpoints") => Role::Endpoints,
+        ("discovery.k8s.io", "EndpointSlice") => Role::EndpointSlice,
+        ("networking.k8s.io", "IngressClass") => Role::IngressClass,
+        ("networking.internal.knative.dev", "Ingress") => Role::KnativeIngress,
+        _ if is_ingress(group, kind) => Role::Ingress,
+        _ => Role::Foreign,
     }
 }
 

@@ -1,0 +1,359 @@
+//! What may be typed. Names of flags and exit codes are a contract: scripts use them.
+//!
+//! What must not be here: what is done.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// What an Envoy-based gateway makes of your YAML, explained.
+///
+/// Reads the resources that you would `kubectl apply` for Ambassador (Emissary-ingress), works out exactly the Envoy configuration that
+/// the controller would make of them, and explains it: which line made which field, what is wrong, and what had no effect.
+#[derive(Parser)]
+#[command(name = "chancery", version, styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 fine, 1 `check` found errors, 2 the input cannot be used.")]
+#[command(after_long_help = "\
+Examples:
+  chancery check gateway/                       what is wrong, with the lines
+  chancery compile gateway.yaml > envoy.json    what Envoy gets
+  kubectl get mapping,host -A -o yaml | chancery compile -
+  chancery explain gateway.yaml:12              what a line makes
+  chancery explain route/timeout gateway.yaml   what makes a field
+
+Exit codes: 0 fine, 1 `check` found errors, 2 the input cannot be used.")]
+pub struct Cli {
+    /// Colours: on a terminal unless NO_COLOR is set, always, or never.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Options")]
+    pub color: Color,
+    /// How the controller runs.
+    #[command(flatten)]
+    pub deployment: Deployment,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Write the Envoy configuration that the controller would make.
+    Compile(CompileArgs),
+    /// Tell what is wrong, and where.
+    Check(CheckArgs),
+    /// Tell what made a field of the result, or what a line makes.
+    Explain(ExplainArgs),
+    /// Draw what refers to what, and what Envoy gets of it.
+    Graph(GraphArgs),
+    /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
+    Ledger(LedgerArgs),
+    /// List the kinds of resources that are read.
+    Kinds(ListArgs),
+    /// List the codes of findings, or show the page of one.
+    Codes(CodesArgs),
+    /// Write completions for a shell.
+    #[command(after_help = "Example:\n  chancery completions bash > ~/.local/share/bash-completion/completions/chancery")]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write man pages: the main one, or all of them into a folder.
+    Man(ManArgs),
+}
+
+/// How the controller runs: what changes the answer and is not in the YAML.
+#[derive(Args)]
+#[command(next_help_heading = "How the controller runs")]
+pub struct Deployment {
+    /// Configuration language; found from the input when not given.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub dialect: Option<String>,
+    /// AMBASSADOR_ID of the controller.
+    #[arg(long, global = true, default_value = "default", value_name = "ID", hide_short_help = true)]
+    pub ambassador_id: String,
+    /// Namespace that the controller runs in.
+    #[arg(long, global = true, default_value = "default", value_name = "NAMESPACE", hide_short_help = true)]
+    pub ambassador_namespace: String,
+    /// The controller watches its own namespace only.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub single_namespace: bool,
+    /// What to do about Secrets that are not among the input: take them to exist, or tell of an error.
+    #[arg(long, global = true, value_enum, default_value_t = MissingSecrets::Error, value_name = "WHAT")]
+    pub missing_secrets: MissingSecrets,
+    /// Variable of the controller's pod; may be given several times.
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value, hide_short_help = true)]
+    pub env: Vec<(String, String)>,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
+        _ => Err("write it as KEY=VALUE".into()),
+    }
+}
+
+/// `--missing-secrets`
+#[derive(Clone, Copy, ValueEnum)]
+pub enum MissingSecrets {
+    /// They are taken to exist, and a notice says so.
+    Assume,
+    /// They do not exist.
+    Error,
+}
+
+/// `--color`
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to read.
+#[derive(Args)]
+pub struct Inputs {
+    /// Files, folders (all .yaml, .yml and .json in them), globs, or `-` for standard input.
+    #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub inputs: Vec<PathBuf>,
+}
+
+/// `compile`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery compile gateway.yaml                        Envoy's bootstrap, as JSON
+  chancery compile gateway/ --output xds --format yaml
+  chancery compile 'gateway/*.yaml' --output envoy --output ir --out-dir build/
+  chancery compile --with-secrets gateway/ -o envoy.json && envoy -c envoy.json")]
+pub struct CompileArgs {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// What to write; may be given several times, which gives one JSON object by kind unless there is --out-dir.
+    #[arg(long, value_enum, default_value = "envoy", value_name = "KIND")]
+    pub output: Vec<Kind>,
+    /// As JSON or as YAML.
+    #[arg(long, value_enum, default_value_t = DataFormat::Json)]
+    pub format: DataFormat,
+    /// Without blanks; the default where the output is not a terminal.
+    #[arg(long, conflicts_with = "pretty")]
+    pub compact: bool,
+    /// Indented; the default on a terminal.
+    #[arg(long)]
+    pub pretty: bool,
+    /// Write into this file.
+    #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "out_dir")]
+    pub out: Option<PathBuf>,
+    /// Write each kind into a file of its own in this folder.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out_dir: Option<PathBuf>,
+    /// Put certificates and keys into the output, which then runs without a management server.
+    #[arg(long)]
+    pub with_secrets: bool,
+    /// Envoy's fields as the controller uses them, or only those that Envoy does not call deprecated.
+    #[arg(long, value_enum, default_value_t = Fields::AsController, value_name = "WHICH")]
+    pub fields: Fields,
+    /// With `--output ir`: write each value with its origin.
+    #[arg(long)]
+    pub origins: bool,
+}
+
+/// `--output`
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// One Envoy bootstrap, routes inline.
+    Envoy,
+    /// Envoy's resources by kind: listeners, routes, clusters, endpoints, secrets, runtimes.
+    Xds,
+    /// What the gateway does, before it is put in Envoy's words.
+    Ir,
+    /// The resources as the controller loads them.
+    Config,
+}
+
+impl Kind {
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Envoy => "envoy",
+            Kind::Xds => "xds",
+            Kind::Ir => "ir",
+            Kind::Config => "config",
+        }
+    }
+}
+
+/// `--format` of data.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DataFormat {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// `--fields`
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Fields {
+    /// As the controller does.
+    AsController,
+    /// None that Envoy calls deprecated.
+    Current,
+}
+
+/// `check`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery check gateway/
+  chancery check --format github gateway/     annotations in a pull request
+  chancery check --format sarif gateway/ > chancery.sarif
+  chancery codes secret-not-found             what a code means
+
+Exit codes: 0 no errors, 1 errors (with --strict warnings too), 2 the input cannot be used.")]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub format: CheckFormat,
+    /// Warnings count as errors for the exit code.
+    #[arg(long)]
+    pub strict: bool,
+    /// Tell errors only (with --strict, warnings too), without a summary.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `--format` of findings.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum CheckFormat {
+    /// For people, with the lines.
+    Human,
+    /// JSON.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Commands of GitHub's workflows.
+    Github,
+    /// JUnit's XML.
+    Junit,
+}
+
+/// `explain`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery explain gateway.yaml:12                what line 12 makes
+  chancery explain gateway.yaml:12:9 gateway/     the value at column 9, with the rest of the folder
+  chancery explain /static_resources/clusters/0/connect_timeout gateway/
+  chancery explain route/timeout gateway/         the end of a pointer is enough
+  chancery explain cluster:cluster_quote_default gateway/")]
+pub struct ExplainArgs {
+    /// A place in the result (JSON pointer, its end, or KIND:NAME), or FILE:LINE or FILE:LINE:COLUMN (FILE is `stdin` for standard input).
+    #[arg(value_name = "POINTER|FILE:LINE")]
+    pub target: String,
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Which result the place is in.
+    #[arg(long = "in", value_enum, default_value_t = In::Envoy, value_name = "KIND")]
+    pub view: In,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// `--in`
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum In {
+    /// One Envoy bootstrap.
+    Envoy,
+    /// Envoy's resources by kind.
+    Xds,
+    /// The IR.
+    Ir,
+}
+
+/// For people or programs.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Human,
+    /// JSON.
+    Json,
+}
+
+/// `graph`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery graph gateway/ | dot -Tsvg > gateway.svg
+  chancery graph --format mermaid gateway/")]
+pub struct GraphArgs {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// How to draw.
+    #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
+    pub format: GraphFormat,
+    /// Only the resources and what they refer to.
+    #[arg(long)]
+    pub resources: bool,
+}
+
+/// `--format` of graphs.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum GraphFormat {
+    /// Graphviz.
+    Dot,
+    /// Mermaid.
+    Mermaid,
+    /// JSON.
+    Json,
+}
+
+/// `ledger`
+#[derive(Args)]
+#[command(after_help = "Example:\n  chancery ledger gateway/")]
+pub struct LedgerArgs {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// `kinds`
+#[derive(Args)]
+pub struct ListArgs {
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// `codes`
+#[derive(Args)]
+#[command(after_help = "Examples:\n  chancery codes\n  chancery codes unknown-field")]
+pub struct CodesArgs {
+    /// The code to show.
+    pub code: Option<String>,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// `man`
+#[derive(Args)]
+pub struct ManArgs {
+    /// Write all pages into this folder.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out_dir: Option<PathBuf>,
+}

@@ -1,0 +1,208 @@
+//! Findings for people: the sentence, the lines, what would help.
+//!
+//! What must not be here: wording; all sentences but the summary come from the core.
+
+use crate::style::{Style, count, plain};
+use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
+use chancery_core::compile::Compilation;
+use chancery_core::diagnostic::Severity;
+use chancery_core::explain::{Finding, Positions, Span};
+use chancery_core::text::TextRange;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Places this near stand in one excerpt.
+const NEAR_LINES: u32 = 8;
+/// Longer lines are not shown.
+const LONG_LINES: usize = 16 << 10;
+
+/// The whole report.
+pub fn report(findings: &[Finding], compilation: &Compilation, positions: &Positions<'_>, quiet: bool, style: &Style) -> String {
+    let excerpts = Excerpts::new(positions, style);
+    let mut out = String::new();
+    for finding in findings {
+        out.push_str(&excerpts.finding(finding));
+        out.push_str("\n\n");
+    }
+    if !quiet {
+        summary(&mut out, findings, compilation, style);
+    }
+    out
+}
+
+fn summary(out: &mut String, findings: &[Finding], compilation: &Compilation, style: &Style) {
+    let number = |severity| findings.iter().filter(|finding| finding.level() == severity).count();
+    let [errors, warnings, notices] = [Severity::Error, Severity::Warning, Severity::Notice].map(number);
+    let files: BTreeSet<_> = findings.iter().filter_map(|finding| finding.span.as_ref()).map(|span| span.source).collect();
+    let read = format!("{} in {}", count(compilation.objects.len(), "resource"), count(compilation.inputs.inputs.len(), "file"));
+    if findings.is_empty() {
+        let _ = writeln!(out, "{} ({read})", style.green("Nothing found"));
+        return;
+    }
+    let mut parts = Vec::new();
+    if errors > 0 {
+        parts.push(style.red(count(errors, "error")));
+    }
+    if warnings > 0 {
+        parts.push(style.yellow(count(warnings, "warning")));
+    }
+    if notices > 0 {
+        parts.push(style.cyan(count(notices, "notice")));
+    }
+    let found = match parts.as_slice() {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        parts => parts.join(""),
+    };
+    let place = if files.len() > 1 { format!(" in {}", count(files.len(), "file")) } else { String::new() };
+    let _ = writeln!(out, "{} {found}{place} ({read})", style.bold("Found"));
+    let mut codes: Vec<&str> = findings.iter().filter(|finding| finding.level() != Severity::Notice).map(|finding| finding.code).collect();
+    codes.dedup();
+    if let Some(code) = codes.first() {
+        let _ = writeln!(out, "{}", style.dim(format!("`chancery codes {code}` tells what a code means")));
+    }
+}
+
+/// Draws findings and places with the lines around them.
+pub struct Excerpts<'a> {
+    positions: &'a Positions<'a>,
+    renderer: Renderer,
+}
+
+struct Mark<'m> {
+    span: &'m Span,
+    label: &'m str,
+    primary: bool,
+}
+
+impl<'a> Excerpts<'a> {
+    /// For these inputs.
+    pub fn new(positions: &'a Positions<'a>, style: &Style) -> Self {
+        let renderer = if style.on { Renderer::styled() } else { Renderer::plain() };
+        Self { positions, renderer: renderer.term_width(style.width) }
+    }
+
+    /// A finding, without a line end after it.
+    pub fn finding(&self, finding: &Finding) -> String {
+        let level = match finding.level() {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Notice => Level::NOTE.with_name("notice"),
+        };
+        let mut marks: Vec<Mark<'_>> = Vec::new();
+        if let Some(span) = &finding.span {
+            marks.push(Mark { span, label: "", primary: true });
+        }
+        let mut loose = Vec::new();
+        for related in &finding.related {
+            match &related.span {
+                Some(span) => marks.push(Mark { span, label: &related.message, primary: false }),
+                None => loose.push(&related.message),
+            }
+        }
+        let mut main = level.primary_title(plain(&finding.message)).id(finding.code).elements(self.elements(&marks));
+        if let Some(object) = finding.object.as_ref().or(finding.resource.as_ref()) {
+            let field = finding.path.as_ref().filter(|path| !matches!(path.as_str(), "spec" | "metadata.name"));
+            let field = field.map(|path| format!(", `{path}`")).unwrap_or_default();
+            // What the controller made of it.
+            let made = finding.resource.as_ref().filter(|resource| *resource != object).map(|made| format!(" ({made})")).unwrap_or_default();
+            main = main.element(Level::NOTE.with_name("in").message(plain(&format!("{object}{field}{made}")).into_owned()));
+        }
+        for message in loose {
+            main = main.element(Level::NOTE.message(plain(message)));
+        }
+        if let Some(help) = &finding.help {
+            main = main.element(Level::HELP.message(plain(help)));
+        }
+        let mut groups = vec![main];
+        groups.extend(self.fix(finding));
+        self.renderer.render(&groups).trim_end().to_string()
+    }
+
+    /// A place with its lines, and nothing said of it.
+    pub fn place(&self, span: &Span) -> String {
+        let group = Group::with_level(Level::NOTE).elements(self.elements(&[Mark { span, label: "", primary: true }]));
+        self.renderer.render(&[group]).trim_end().to_string()
+    }
+
+    fn fix(&self, finding: &Finding) -> Option<Group<'a>> {
+        let fix = finding.fix.as_ref()?;
+        let excerpt = self.positions.excerpt(fix.span.source, fix.span.range(), 0)?;
+        if excerpt.text.lines().any(|line| line.len() > LONG_LINES) {
+            return None;
+        }
+        let range = within(fix.span.range(), excerpt.offset, excerpt.text.len());
+        let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(fix.span.file.to_string());
+        let patch = Patch::new(range, plain(&fix.replacement).into_owned());
+        Some(Level::HELP.secondary_title(plain(&fix.message).into_owned()).element(snippet.patch(patch)))
+    }
+
+    fn elements(&self, marks: &[Mark<'_>]) -> Vec<Element<'a>> {
+        let mut left: Vec<&Mark<'_>> = marks.iter().collect();
+        let mut elements = Vec::new();
+        while !left.is_empty() {
+            let first = left.remove(0);
+            let mut together = vec![first];
+            let near = |a: &Span, b: &Span| a.source == b.source && a.line.abs_diff(b.line) <= NEAR_LINES;
+            left.retain(|mark| {
+                let joins = near(mark.span, first.span);
+                if joins {
+                    together.push(mark);
+                }
+                !joins
+            });
+            elements.push(self.element(&together));
+        }
+        elements
+    }
+
+    /// Marks that stand near each other.
+    fn element(&self, marks: &[&Mark<'_>]) -> Element<'a> {
+        let first = marks[0].span;
+        let whole = marks.iter().map(|mark| first_lines(mark.span, self.positions)).reduce(TextRange::join).unwrap_or_default();
+        let excerpt = self.positions.excerpt(first.source, whole, 1);
+        let Some(mut excerpt) = excerpt.filter(|excerpt| excerpt.text.lines().all(|line| line.len() <= LONG_LINES)) else {
+            let origin = Origin::path(first.file.to_string()).line(first.line as usize).char_column(first.column as usize);
+            return origin.into();
+        };
+        // Lines around it that say nothing.
+        while excerpt.text.starts_with(['\n', '\r']) || excerpt.text.starts_with("---") {
+            let end = excerpt.text.find('\n').map_or(excerpt.text.len(), |at| at + 1);
+            if excerpt.offset + end as u32 > whole.start {
+                break;
+            }
+            excerpt.text.drain(..end);
+            excerpt.offset += end as u32;
+            excerpt.line += 1;
+        }
+        let last_needed = (whole.end.saturating_sub(excerpt.offset)) as usize;
+        let tail = excerpt.text.trim_end().len();
+        let tail = excerpt.text[..tail].strip_suffix("\n---").map_or(tail, str::len).max(last_needed.min(excerpt.text.len()));
+        excerpt.text.truncate(excerpt.text.ceil_char_boundary(tail));
+        let annotations: Vec<Annotation<'a>> = marks
+            .iter()
+            .map(|mark| {
+                let range = within(first_lines(mark.span, self.positions), excerpt.offset, excerpt.text.len());
+                let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+                let label = (!mark.label.is_empty()).then(|| plain(mark.label).into_owned());
+                kind.span(range).label(label)
+            })
+            .collect();
+        let snippet = Snippet::source(excerpt.text).line_start(excerpt.line as usize).path(first.file.to_string()).fold(marks.len() > 1);
+        snippet.annotations(annotations).into()
+    }
+}
+
+/// What is underlined of a span: all of it up to a few lines, else its first line.
+fn first_lines(span: &Span, positions: &Positions<'_>) -> TextRange {
+    let range = span.range();
+    if span.end_line - span.line <= 3 {
+        return range;
+    }
+    let line = range.slice(positions.text(span.source)).lines().next().unwrap_or_default().trim_end();
+    TextRange::new(range.start, range.start + line.len() as u32)
+}
+
+fn within(range: TextRange, offset: u32, len: usize) -> std::ops::Range<usize> {
+    let at = |point: u32| (point.saturating_sub(offset) as usize).min(len);
+    at(range.start)..at(range.end)
+}

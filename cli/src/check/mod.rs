@@ -1,0 +1,39 @@
+//! `chancery check`: findings, in the form asked for.
+//!
+//! What must not be here: what a finding is; that comes from `chancery_core::explain::findings`.
+
+mod human;
+mod sarif;
+mod github;
+mod junit;
+
+pub use human::Excerpts;
+
+use crate::args::{CheckArgs, CheckFormat, Deployment};
+use crate::output::{print, print_json};
+use crate::style::Style;
+use crate::{Outcome, input};
+use chancery_core::diagnostic::Severity;
+use chancery_core::explain::{Finding, Positions, findings, refused_by_envoy};
+
+/// Runs it.
+pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let (mut compiler, mut compilation) = input::compile(&args.inputs.inputs, deployment)?;
+    let refused = refused_by_envoy(&compilation, None, &mut compiler.emitted);
+    compilation.diagnostics.extend(refused);
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let mut findings = findings(&compilation, &positions);
+    let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);
+    let failed = findings.iter().any(counts);
+    if args.quiet {
+        findings.retain(counts);
+    }
+    match args.format {
+        CheckFormat::Human => print(&human::report(&findings, &compilation, &positions, args.quiet, style))?,
+        CheckFormat::Json => print_json(&serde_json::json!({ "diagnostics": findings }))?,
+        CheckFormat::Sarif => print_json(&sarif::log(&findings))?,
+        CheckFormat::Github => print(&github::commands(&findings))?,
+        CheckFormat::Junit => print(&junit::suites(&findings, &compilation, args.strict))?,
+    }
+    Ok(u8::from(failed))
+}

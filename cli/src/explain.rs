@@ -1,0 +1,314 @@
+//! `chancery explain`: what made a field, and what a line makes, for people or as JSON.
+//!
+//! What must not be here: finding it out; that is `chancery_core::explain`.
+
+use crate::args::{Deployment, ExplainArgs, Format, In};
+use crate::check::Excerpts;
+use crate::output::{print, print_json};
+use crate::style::{Style, count, plain};
+use crate::{Outcome, Unusable, input};
+use chancery_core::explain::{
+    Explanation, LineReport, MadeView, OriginView, Positions, View, Viewed, describe, explain_line, explain_pointer, resolve,
+};
+use chancery_core::resource::SourceId;
+use chancery_core::text::{Node, Value, to_json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Places that are told of at most, for people.
+const MOST: usize = 40;
+
+/// Runs it.
+pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let line = line_of(&args.target);
+    let mut paths = args.inputs.inputs.clone();
+    if let Some(line) = &line
+        && paths.is_empty()
+    {
+        let path = if matches!(line.file.as_str(), "stdin" | input::STDIN) { "-" } else { &line.file };
+        paths.push(PathBuf::from(path));
+    }
+    let (mut compiler, compilation) = input::compile(&paths, deployment)?;
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let view = match args.view {
+        In::Envoy => View::Envoy,
+        In::Xds => View::Xds,
+        In::Ir => View::Ir,
+    };
+    let viewed = Viewed::new(&compilation, view, &mut compiler.emitted);
+    let out = Explainer { viewed: &viewed, excerpts: Excerpts::new(&positions, style), style };
+    if let Some(line) = line {
+        let source = line.source(&positions)?;
+        let report = explain_line(&compilation, &positions, &viewed, source, line.line, line.column)
+            .ok_or_else(|| format!("{} has no line {}", positions.file(source), line.line))?;
+        match args.format {
+            Format::Human => print(&out.line(&report))?,
+            Format::Json => print_json(&report)?,
+        }
+        return Ok(0);
+    }
+    let found = resolve(&viewed.root, &args.target);
+    if found.is_empty() {
+        let hint = if args.target.contains(':') { ", and it is no FILE:LINE of the input either" } else { "" };
+        return Err(format!("nothing in the {} output is called `{}`{hint}", view.name(), args.target).into());
+    }
+    match args.format {
+        Format::Json => {
+            let all: Vec<Explanation> = found.iter().map(|pointer| explain_pointer(&compilation, &positions, &viewed, pointer)).collect();
+            match &all[..] {
+                [one] => print_json(one)?,
+                all => print_json(&all)?,
+            }
+        }
+        Format::Human => {
+            let all: Vec<Explanation> = found.iter().take(MOST).map(|pointer| explain_pointer(&compilation, &positions, &viewed, pointer)).collect();
+            let mut text = out.pointers(&all);
+            if found.len() > MOST {
+                let _ = writeln!(text, "\n{}", style.dim(format!("... and {} more; say more of the pointer to see them", found.len() - MOST)));
+            }
+            print(&text)?;
+        }
+    }
+    Ok(0)
+}
+
+/// A place in an input.
+struct LineOf {
+    file: String,
+    line: u32,
+    column: Option<u32>,
+}
+
+impl LineOf {
+    fn source(&self, positions: &Positions<'_>) -> Result<SourceId, Unusable> {
+        let name = if matches!(self.file.as_str(), "-" | "stdin") { input::STDIN } else { &self.file };
+        let source = positions.source(name).or_else(|| positions.source(name.strip_prefix("./")?));
+        source.ok_or_else(|| format!("{} is not among the inputs", self.file).into())
+    }
+}
+
+/// `FILE:LINE` or `FILE:LINE:COLUMN`.
+fn line_of(target: &str) -> Option<LineOf> {
+    let (rest, last) = target.rsplit_once(':')?;
+    let last: u32 = last.parse().ok()?;
+    let with_column = rest.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse::<u32>().ok()?)));
+    let (file, line, column) = match with_column {
+        Some((file, line)) => (file, line, Some(last)),
+        None => (rest, last, None),
+    };
+    (!file.is_empty()).then(|| LineOf { file: file.into(), line, column })
+}
+
+struct Explainer<'a> {
+    viewed: &'a Viewed,
+    excerpts: Excerpts<'a>,
+    style: &'a Style,
+}
+
+/// A value in one line, as long as it fits.
+fn short(value: &Node, width: usize) -> String {
+    let text = plain(&to_json(value, false)).into_owned();
+    let fits = text.chars().count() <= width;
+    match &value.value {
+        Value::Object(object) if !fits => format!("{{ {} }}", count(object.len(), "member")),
+        Value::Array(items) if !fits => format!("[ {} ]", count(items.len(), "element")),
+        _ if !fits => text.chars().take(width.saturating_sub(3)).collect::<String>() + "...",
+        _ => text,
+    }
+}
+
+/// The same told of several places: what is told, and the places.
+type Groups<K> = Vec<(K, Vec<usize>)>;
+
+fn group<K: PartialEq>(keys: impl Iterator<Item = K>) -> Groups<K> {
+    let mut groups: Groups<K> = Vec::new();
+    for (at, key) in keys.enumerate() {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, all)) => all.push(at),
+            None => groups.push((key, vec![at])),
+        }
+    }
+    groups
+}
+
+impl Explainer<'_> {
+    fn heading(&self, place: &[String], pointer: &str) -> String {
+        let (last, outer) = place.split_last().map_or(("the whole", &[][..]), |(last, outer)| (last.as_str(), outer));
+        let outer: String = outer.iter().map(|crumb| format!("{} {} ", plain(crumb), self.style.dim("›"))).collect();
+        format!("{outer}{}\n{}\n", self.style.bold(plain(last)), self.style.dim(plain(pointer)))
+    }
+
+    fn origin(&self, out: &mut String, origin: &OriginView) {
+        let (rule, words) = match origin.why.split_once(": ") {
+            Some((rule, words)) => (rule.to_string(), words.to_string()),
+            None => (origin.rule.name().to_string(), origin.why.clone()),
+        };
+        let _ = writeln!(out, "  {} {}", self.style.green(format!("{rule}:")), plain(&words));
+        if let Some(span) = &origin.span {
+            for line in self.excerpts.place(span).lines() {
+                let _ = writeln!(out, "    {line}");
+            }
+        }
+    }
+
+    fn pointers(&self, all: &[Explanation]) -> String {
+        let mut out = String::new();
+        if let [one] = all {
+            self.pointer(&mut out, one);
+            return out;
+        }
+        let _ = writeln!(out, "{}", self.style.bold(count(all.len(), "place")));
+        // What has the same value by the same rule is told once.
+        for ((.., origins), places) in group(all.iter().map(|of| (of.place.last(), &of.value, &of.origins))) {
+            let Some(first) = places.first().and_then(|at| all.get(*at)) else { continue };
+            let name = first.place.last().map_or("the whole", String::as_str);
+            let value = first.value.as_ref().map_or_else(|| "nothing".into(), |value| short(value, self.style.width.saturating_sub(16)));
+            let _ = writeln!(out, "\n{} {} {}", self.style.bold(plain(name)), self.style.dim("="), self.style.cyan(value));
+            self.places(&mut out, places.iter().filter_map(|at| all.get(*at)).map(|of| (&of.place, of.pointer.as_str())), "  ");
+            out.push('\n');
+            self.origins(&mut out, first.from.as_deref() == Some(first.pointer.as_str()), origins);
+        }
+        out
+    }
+
+    /// Places by name and pointer.
+    fn places<'p>(&self, out: &mut String, places: impl Iterator<Item = (&'p Vec<String>, &'p str)>, indent: &str) {
+        let places: Vec<_> = places.collect();
+        for (place, pointer) in places.iter().take(6) {
+            let outer = place.split_last().map(|(_, outer)| outer.join(" › ")).unwrap_or_default();
+            let outer = if outer.is_empty() { String::new() } else { format!("{}\n{indent}  ", plain(&outer)) };
+            let _ = writeln!(out, "{indent}{outer}{}", self.style.dim(plain(pointer)));
+        }
+        if places.len() > 6 {
+            let _ = writeln!(out, "{indent}{}", self.style.dim(format!("... and in {}", count(places.len() - 6, "more place"))));
+        }
+    }
+
+    fn origins(&self, out: &mut String, own: bool, origins: &[OriginView]) {
+        if origins.is_empty() {
+            let _ = writeln!(out, "  no resource has a part in it: the controller always writes it so");
+        } else if !own {
+            let _ = writeln!(out, "  nothing is known of it alone; what it is part of comes from");
+        }
+        for origin in origins {
+            self.origin(out, origin);
+        }
+    }
+
+    fn pointer(&self, out: &mut String, of: &Explanation) {
+        out.push_str(&self.heading(&of.place, &of.pointer));
+        match &of.value {
+            Some(value) => {
+                let _ = writeln!(out, "  {} {}\n", self.style.dim("="), self.style.cyan(short(value, self.style.width.saturating_sub(8))));
+            }
+            None => {
+                let _ = writeln!(out, "  {}\n", self.style.yellow("nothing stands there: Envoy's own default counts"));
+            }
+        }
+        match of.from.as_ref().filter(|from| **from != of.pointer) {
+            Some(from) => {
+                let place = describe(&self.viewed.root, from).join(" › ");
+                let _ = writeln!(out, "  nothing is known of it alone; it is part of {}, which comes from", self.style.bold(plain(&place)));
+                self.origins(out, true, &of.origins);
+            }
+            None => self.origins(out, true, &of.origins),
+        }
+        if !of.inside.is_empty() {
+            let _ = writeln!(out, "\n{}", self.style.bold("In it"));
+            self.rows(out, &of.inside, &of.pointer);
+        }
+        if !of.within.is_empty() {
+            let _ = writeln!(out, "\n{}", self.style.bold("It is part of"));
+            for outer in &of.within {
+                let place = outer.place.last().map_or("the whole", String::as_str);
+                let _ = writeln!(out, "  {}{}", plain(place), self.from(&outer.origins));
+            }
+        }
+    }
+
+    /// Where origins stand, in a few words.
+    fn from(&self, origins: &[OriginView]) -> String {
+        let mut words: Vec<String> = Vec::new();
+        for origin in origins {
+            let word = match (&origin.resource, &origin.span) {
+                (Some(resource), Some(span)) => format!("{resource} {}", self.style.dim(format!("{}:{}", span.file, span.line))),
+                _ => origin.rule.name().to_string(),
+            };
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        if words.is_empty() { String::new() } else { format!("  {} {}", self.style.dim("from"), words.join(", ")) }
+    }
+
+    /// Places within one, one a line.
+    fn rows(&self, out: &mut String, rows: &[MadeView], outer: &str) {
+        for row in rows.iter().take(MOST) {
+            let pointer = row.pointer.strip_prefix(outer).unwrap_or(&row.pointer).trim_start_matches('/');
+            let value = row.value.as_ref().map(|value| short(value, 48)).unwrap_or_default();
+            let _ = writeln!(out, "  {} {} {}{}", plain(pointer), self.style.dim("="), self.style.cyan(value), self.from(&row.origins));
+        }
+        if rows.len() > MOST {
+            let _ = writeln!(out, "  {}", self.style.dim(format!("... and {} more", rows.len() - MOST)));
+        }
+    }
+
+    fn line(&self, report: &LineReport) -> String {
+        let mut out = String::new();
+        let _ = writeln!(out, "{}", self.style.bold(format!("{}:{}", report.file, report.line)));
+        let _ = writeln!(out, "  {} {}\n", self.style.dim("|"), self.style.cyan(plain(&report.text.replace('\t', "    "))));
+        let Some(resource) = &report.resource else {
+            let _ = writeln!(out, "No resource stands on this line.");
+            self.findings(&mut out, report);
+            return out;
+        };
+        let fields = report.fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+        let of = if fields.is_empty() { resource.to_string() } else { format!("{fields} of {resource}") };
+        if report.made.is_empty() {
+            let _ = writeln!(out, "{} makes nothing in the {} output.", plain(&of), self.viewed.view.name());
+        } else if report.whole {
+            let _ = writeln!(out, "This line alone makes nothing that stands on its own. {} as a whole makes", self.style.bold(plain(&resource.to_string())));
+        } else {
+            let _ = writeln!(out, "{} makes", self.style.bold(plain(&of)));
+        }
+        self.made(&mut out, &report.made);
+        if let Some(row) = &report.ledger {
+            let _ = writeln!(out, "\n{} {}", self.style.bold(plain(&resource.to_string())), crate::ledger::sentence(row, self.style));
+        }
+        self.findings(&mut out, report);
+        out
+    }
+
+    /// What was made, by the thing that it is part of; what is the same in several (a route in two listeners) is told once.
+    fn made(&self, out: &mut String, made: &[MadeView]) {
+        let things = group(made.iter().map(|made| made.place.split_last().map_or(&[][..], |(_, outer)| outer)));
+        let width = self.style.width.saturating_sub(16);
+        let row = |at: usize| {
+            let made = made.get(at)?;
+            let field = made.place.last().map_or("the whole", String::as_str);
+            let value = made.value.as_ref().map(|value| short(value, width)).unwrap_or_default();
+            let rule = made.origins.first().map(|origin| origin.rule.name()).filter(|rule| *rule != "field");
+            let rule = rule.map(|rule| self.style.dim(format!("  ({rule})"))).unwrap_or_default();
+            Some(format!("{} {} {}{rule}", self.style.bold(plain(field)), self.style.dim("="), self.style.cyan(value)))
+        };
+        let rows: Vec<Vec<String>> = things.iter().map(|(_, all)| all.iter().filter_map(|at| row(*at)).collect()).collect();
+        let same = group(rows.iter());
+        for (rows, all) in same.iter().take(MOST) {
+            out.push('\n');
+            for row in rows.iter().take(MOST) {
+                let _ = writeln!(out, "  {row}");
+            }
+            let firsts = all.iter().filter_map(|thing| made.get(*things.get(*thing)?.1.first()?));
+            self.places(out, firsts.map(|made| (&made.place, made.pointer.as_str())), "    ");
+        }
+        if same.len() > MOST {
+            let _ = writeln!(out, "\n  {}", self.style.dim(format!("... and {} more", same.len() - MOST)));
+        }
+    }
+
+    fn findings(&self, out: &mut String, report: &LineReport) {
+        for finding in &report.findings {
+            let _ = writeln!(out, "\n{}", self.excerpts.finding(finding));
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Reading: files, folders, globs and standard input into texts, and the flags into options.
+//!
+//! What must not be here: what is in the texts.
+
+use crate::Unusable;
+use crate::args::{Deployment, MissingSecrets};
+use crate::output::reason;
+use chancery_core::compile::{Compilation, Compiler, Options};
+use chancery_core::dialect::{Dialect, ambassador};
+use chancery_core::diagnostic::Diagnostic;
+use chancery_core::explain::not_utf8;
+use chancery_core::resource::{Input, Inputs, SourceId};
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+/// The name of standard input in messages.
+pub const STDIN: &str = "<stdin>";
+
+/// What is read at most, of all inputs together: places are counted in 32 bits.
+const MOST_BYTES: usize = 2 << 30;
+
+/// Reads and compiles.
+pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
+    let options = options(deployment)?;
+    let (inputs, findings) = read(paths)?;
+    let mut compiler = Compiler::new();
+    let mut compilation = compiler.compile(&inputs, &options);
+    compilation.diagnostics.splice(..0, findings);
+    Ok((compiler, compilation))
+}
+
+fn options(deployment: &Deployment) -> Result<Options, Unusable> {
+    let dialect = match deployment.dialect.as_deref() {
+        None => None,
+        Some(name) => Some(Dialect::named(name).ok_or_else(|| {
+            let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+            format!("there is no dialect `{name}`; this version knows {}", known.join(", "))
+        })?),
+    };
+    let ambassador = ambassador::Options {
+        ambassador_id: deployment.ambassador_id.as_str().into(),
+        ambassador_namespace: deployment.ambassador_namespace.as_str().into(),
+        single_namespace: deployment.single_namespace,
+        missing_secrets: match deployment.missing_secrets {
+            MissingSecrets::Assume => ambassador::MissingSecrets::Assume,
+            MissingSecrets::Error => ambassador::MissingSecrets::Error,
+        },
+        env: deployment.env.iter().map(|(key, value)| (key.as_str().into(), value.as_str().into())).collect(),
+    };
+    Ok(Options { dialect, ambassador })
+}
+
+/// Reads everything; bytes that are not UTF-8 become findings.
+fn read(paths: &[PathBuf]) -> Result<(Inputs, Vec<Diagnostic>), Unusable> {
+    let mut reader = Reader::default();
+    if paths.is_empty() {
+        if std::io::stdin().is_terminal() {
+            return Err("there is no input: name files or folders, or pipe YAML in".into());
+        }
+        reader.stdin()?;
+    }
+    for path in paths {
+        reader.path(path)?;
+    }
+    Ok((reader.inputs, reader.findings))
+}
+
+#[derive(Default)]
+struct Reader {
+    inputs: Inputs,
+    findings: Vec<Diagnostic>,
+    seen: BTreeSet<PathBuf>,
+    stdin: bool,
+    /// How many files were named, those included that were named before.
+    files: usize,
+    bytes: usize,
+}
+
+impl Reader {
+    fn path(&mut self, path: &Path) -> Result<(), Unusable> {
+        if path.as_os_str() == "-" {
+            return self.stdin();
+        }
+        match std::fs::metadata(path) {
+            Ok(about) if about.is_dir() => self.folder(path),
+            Ok(_) => self.file(path),
+            Err(error) => {
+                let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
+                match pattern {
+                    Some(pattern) => self.glob(pattern),
+                    None => Err(format!("cannot read {}: {}", path.display(), reason(&error)).into()),
+                }
+            }
+        }
+    }
+
+    fn glob(&mut self, pattern: &str) -> Result<(), Unusable> {
+        let found = glob::glob(pattern).map_err(|error| format!("`{pattern}` is not a pattern for files: {}", error.msg))?;
+        let mut found: Vec<PathBuf> = found.filter_map(Result::ok).collect();
+        found.sort();
+        if found.is_empty() {
+            return Err(format!("no file matches `{pattern}`").into());
+        }
+        found.iter().try_for_each(|path| if path.is_dir() { self.folder(path) } else { self.file(path) })
+    }
+
+    fn folder(&mut self, folder: &Path) -> Result<(), Unusable> {
+        let before = self.files;
+        self.walk(folder)?;
+        if self.files == before {
+            return Err(format!("there is no .yaml, .yml or .json file in {}", folder.display()).into());
+        }
+        Ok(())
+    }
+
+    /// Folders that begin with a dot are left alone, and so are those that were seen: links may lead in circles.
+    fn walk(&mut self, folder: &Path) -> Result<(), Unusable> {
+        let cannot = |error: &std::io::Error| Unusable(format!("cannot read the folder {}: {}", folder.display(), reason(error)));
+        if let Ok(real) = folder.canonicalize()
+            && !self.seen.insert(real)
+        {
+            return Ok(());
+        }
+        let entries: Result<Vec<PathBuf>, _> = std::fs::read_dir(folder).map_err(|error| cannot(&error))?.map(|entry| Ok(entry?.path())).collect();
+        let mut entries = entries.map_err(|error: std::io::Error| cannot(&error))?;
+        entries.sort();
+        for path in entries {
+            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if path.is_dir() {
+                if !hidden {
+                    self.walk(&path)?;
+                }
+            } else if path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known))) {
+                self.file(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path) -> Result<(), Unusable> {
+        self.files += 1;
+        if let Ok(real) = path.canonicalize()
+            && !self.seen.insert(real)
+        {
+            return Ok(());
+        }
+        let name = path.display().to_string();
+        let cannot = |error: std::io::Error| Unusable(format!("cannot read {name}: {}", reason(&error)));
+        let file = std::fs::File::open(path).map_err(cannot)?;
+        self.text(&name, file)
+    }
+
+    fn stdin(&mut self) -> Result<(), Unusable> {
+        if std::mem::replace(&mut self.stdin, true) {
+            return Ok(());
+        }
+        self.text(STDIN, std::io::stdin())
+    }
+
+    fn text(&mut self, name: &str, from: impl Read) -> Result<(), Unusable> {
+        let most = MOST_BYTES - self.bytes;
+        let mut bytes = Vec::new();
+        from.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot read {name}: {}", reason(&error)))?;
+        if bytes.len() > most {
+            return Err(format!("cannot read {name}: all inputs together may have 2 GiB at most").into());
+        }
+        self.bytes += bytes.len();
+        let (input, wrong) = Input::from_bytes(name, bytes);
+        let source = SourceId(u32::try_from(self.inputs.inputs.len()).unwrap_or(u32::MAX));
+        self.findings.extend(not_utf8(source, &wrong));
+        self.inputs.inputs.push(input);
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! `chancery ledger`: what became of every resource.
+//!
+//! What must not be here: finding it out; that is `chancery_core::explain::ledger`.
+
+use crate::args::{Deployment, Format, LedgerArgs};
+use crate::output::{print, print_json};
+use crate::style::{Style, count, plain};
+use crate::{Outcome, input};
+use chancery_core::explain::{LedgerRow, Positions, ledger};
+use std::fmt::Write;
+
+/// Runs it.
+pub fn run(args: &LedgerArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let (_, compilation) = input::compile(&args.inputs.inputs, deployment)?;
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let rows = ledger(&compilation, &positions);
+    match args.format {
+        Format::Json => print_json(&serde_json::json!({ "ledger": rows }))?,
+        Format::Human => print(&table(&rows, style))?,
+    }
+    Ok(0)
+}
+
+fn table(rows: &[LedgerRow], style: &Style) -> String {
+    let mut out = String::new();
+    let name = |row: &LedgerRow| plain(&row.resource.to_string()).into_owned();
+    let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).min(48);
+    let mut file = None;
+    for row in rows {
+        let here = row.span.as_ref().map(|span| span.file.as_str());
+        if here != file {
+            let _ = writeln!(out, "{}{}", if file.is_some() { "\n" } else { "" }, style.bold(plain(here.unwrap_or("nowhere"))));
+            file = here;
+        }
+        let line = row.span.as_ref().map_or_else(String::new, |span| span.line.to_string());
+        let indent = if row.holder.is_some() { "  " } else { "" };
+        let name = format!("{indent}{}", name(row));
+        let _ = writeln!(out, "{} {name:<width$}  {}", style.dim(format!("{line:>6}")), sentence(row, style));
+    }
+    let mut totals = Vec::new();
+    for state in ["emitted", "merged", "shadowed", "ignored", "invalid"] {
+        let number = rows.iter().filter(|row| row.state == state).count();
+        if number > 0 {
+            totals.push(format!("{number} {}", paint(state, style)));
+        }
+    }
+    let _ = writeln!(out, "{}{}: {}", if rows.is_empty() { "" } else { "\n" }, count(rows.len(), "resource"), totals.join(", "));
+    out
+}
+
+fn paint(state: &str, style: &Style) -> String {
+    match state {
+        "emitted" | "merged" => style.green(state),
+        "invalid" => style.red(state),
+        _ => style.yellow(state),
+    }
+}
+
+/// What became of a resource, in one sentence.
+pub fn sentence(row: &LedgerRow, style: &Style) -> String {
+    let mut out = paint(row.state, style);
+    let list = |names: &[String]| match names {
+        [first, second, third, _, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
+        names => names.join(", "),
+    };
+    let into: Vec<String> = row.into.iter().map(ToString::to_string).collect();
+    if !row.with.is_empty() {
+        let with: Vec<String> = row.with.iter().map(ToString::to_string).collect();
+        let _ = write!(out, " with {}", plain(&list(&with)));
+    }
+    if !into.is_empty() {
+        let _ = write!(out, ": {}", plain(&list(&into)));
+    }
+    if let Some(by) = &row.by {
+        let _ = write!(out, " by {}", plain(&by.to_string()));
+    }
+    if let Some(detail) = &row.detail {
+        let _ = write!(out, "{} {}", if into.is_empty() { ":" } else { ";" }, plain(detail));
+    } else if let Some(why) = row.why {
+        let _ = write!(out, ": {}", why.replace('-', " "));
+    }
+    out
+}

@@ -1,0 +1,335 @@
+//! The command line as scripts and people meet it: exit codes, flags, and what is printed.
+
+use insta::assert_snapshot;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// A gateway with one thing of each sort that the views show.
+const GATEWAY: &str = include_str!("cases/gateway.yaml");
+
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder for the test"))
+    }
+
+    fn with(files: &[(&str, &str)]) -> Self {
+        let folder = Self::new();
+        for (name, text) in files {
+            folder.write(name, text.as_bytes());
+        }
+        folder
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).expect("a folder");
+        std::fs::write(path, bytes).expect("a file");
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.path().join(name)).expect("a file that was written")
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        self.run_with(args, &[], "")
+    }
+
+    fn run_with(&self, args: &[&str], env: &[(&str, &str)], stdin: &str) -> Run {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_chancery"))
+            .args(args)
+            .env_remove("NO_COLOR")
+            .envs(env.iter().copied())
+            .current_dir(self.0.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        // Who does not want input does not read it.
+        let _ = child.stdin.take().expect("a pipe").write_all(stdin.as_bytes());
+        let Output { status, stdout, stderr } = child.wait_with_output().expect("it ends");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it writes UTF-8");
+        Run { code: status.code().unwrap_or(-1), out: text(stdout), err: text(stderr) }
+    }
+}
+
+fn gateway() -> Folder {
+    Folder::with(&[("gateway.yaml", GATEWAY)])
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn check_shows_findings_with_their_lines() {
+    let run = gateway().run(&["check", "gateway.yaml"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert_snapshot!("check_human", run.out);
+}
+
+#[test]
+fn check_as_json_has_what_programs_need() {
+    let run = gateway().run(&["check", "--format", "json", "gateway.yaml"]);
+    assert_eq!(run.code, 1);
+    let found = &json(&run.out)["diagnostics"];
+    let typo = found.as_array().expect("a list").iter().find(|finding| finding["code"] == "unknown-field").expect("the typo");
+    assert_snapshot!("check_json_one", serde_json::to_string_pretty(typo).expect("JSON"));
+}
+
+#[test]
+fn check_for_other_programs() {
+    let folder = gateway();
+    assert_snapshot!("check_github", folder.run(&["check", "--format", "github", "gateway.yaml"]).out);
+    assert_snapshot!("check_junit", folder.run(&["check", "--format", "junit", "gateway.yaml"]).out);
+    let mut log = json(&folder.run(&["check", "--format", "sarif", "gateway.yaml"]).out);
+    assert_eq!(log["version"], "2.1.0");
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].take();
+    for result in log["runs"][0]["results"].as_array_mut().expect("results") {
+        // Rules are numbered as the registry grows.
+        let index = usize::try_from(result["ruleIndex"].take().as_u64().expect("an index")).expect("small");
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+    }
+    assert_snapshot!("check_sarif_results", serde_json::to_string_pretty(&log["runs"][0]["results"]).expect("JSON"));
+}
+
+#[test]
+fn exit_codes_of_check() {
+    let folder = Folder::with(&[
+        ("clean.yaml", "apiVersion: getambassador.io/v3alpha1\nkind: KubernetesServiceResolver\nmetadata: {name: kubernetes-service}\n"),
+        ("warning.yaml", "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*', typo: 1}\n"),
+        ("error.yaml", "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/}\n"),
+    ]);
+    assert_eq!(folder.run(&["check", "clean.yaml"]).code, 0);
+    assert_eq!(folder.run(&["check", "warning.yaml"]).code, 0);
+    assert_eq!(folder.run(&["check", "--strict", "warning.yaml"]).code, 1);
+    assert_eq!(folder.run(&["check", "error.yaml"]).code, 1);
+    assert_eq!(folder.run(&["check", "--quiet", "warning.yaml"]).out, "");
+    assert_eq!(folder.run(&["compile", "error.yaml"]).code, 0);
+}
+
+#[test]
+fn what_cannot_be_used_is_told_in_one_sentence() {
+    let folder = gateway();
+    folder.write("empty/readme.txt", b"");
+    let cases: &[(&[&str], &str)] = &[
+        (&["check", "nowhere.yaml"], "chancery: cannot read nowhere.yaml: no such file or directory\n"),
+        (&["check", "*.yml"], "chancery: no file matches `*.yml`\n"),
+        (&["check", "empty"], "chancery: there is no .yaml, .yml or .json file in empty\n"),
+        (&["check", "--dialect", "esperanto", "gateway.yaml"], "chancery: there is no dialect `esperanto`; this version knows ambassador\n"),
+        (&["explain", "gateway.yaml:9999", "gateway.yaml"], "chancery: gateway.yaml has no line 9999\n"),
+        (&["explain", "/nothing/here", "gateway.yaml"], "chancery: nothing in the envoy output is called `/nothing/here`\n"),
+        (&["codes", "unknown-feild"], "chancery: there is no code `unknown-feild`; did you mean `unknown-field`?\n"),
+    ];
+    for (args, sentence) in cases {
+        let run = folder.run(args);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (2, "", *sentence), "{args:?}");
+    }
+    assert_eq!(folder.run(&["compile", "--output", "poetry"]).code, 2);
+    assert_eq!(folder.run(&["check", "--env", "novalue", "gateway.yaml"]).code, 2);
+}
+
+#[test]
+fn inputs_are_files_folders_globs_and_standard_input() {
+    let part = |name: &str| format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{prefix: /{name}/, service: {name}, hostname: '*'}}\n");
+    let folder = Folder::new();
+    for (file, name) in [("all/b.yaml", "b"), ("all/deep/a.yml", "a"), ("all/.git/no.yaml", "no"), ("c.yaml", "c")] {
+        folder.write(file, part(name).as_bytes());
+    }
+    folder.write("all/notes.txt", b"not YAML");
+    folder.write("all/d.json", br#"{"apiVersion": "getambassador.io/v3alpha1", "kind": "Mapping", "metadata": {"name": "d"}, "spec": {"prefix": "/d/", "service": "d", "hostname": "*"}}"#);
+    let names = |run: Run| -> Vec<String> {
+        assert_eq!(run.code, 0, "{}", run.err);
+        json(&run.out)["ledger"].as_array().expect("rows").iter().map(|row| format!("{} {}", row["resource"]["name"].as_str().unwrap_or(""), row["file"].as_str().unwrap_or(""))).collect()
+    };
+    let ledger = |args: &[&str], stdin: &str| names(folder.run_with(&[&["ledger", "--format", "json"], args].concat(), &[], stdin));
+    assert_eq!(ledger(&["all"], ""), ["b all/b.yaml", "d all/d.json", "a all/deep/a.yml"]);
+    assert_eq!(ledger(&["*.yaml", "all/*.yaml"], ""), ["c c.yaml", "b all/b.yaml"]);
+    assert_eq!(ledger(&["c.yaml", "./c.yaml"], ""), ["c c.yaml"]);
+    assert_eq!(ledger(&["-"], &part("s")), ["s <stdin>"]);
+    assert_eq!(ledger(&[], &part("s")), ["s <stdin>"]);
+}
+
+#[test]
+fn outputs_by_kind() {
+    let folder = gateway();
+    let envoy = folder.run(&["compile", "gateway.yaml"]);
+    assert!(!envoy.out.trim_end().contains('\n'), "compact where it is no terminal");
+    let several = json(&folder.run(&["compile", "--output", "envoy", "--output", "xds", "--output", "ir", "--output", "config", "gateway.yaml"]).out);
+    assert_eq!(several["envoy"], json(&envoy.out));
+    for list in ["listeners", "routes", "clusters", "endpoints", "secrets"] {
+        assert!(several["xds"][list].is_array(), "{list}");
+    }
+    assert_eq!(several["ir"]["listeners"][0]["name"], "http");
+    assert_eq!(several["config"]["mappings"]["quote"]["timeout_ms"], 4000);
+    assert_eq!(folder.run(&["compile", "--output", "xds", "--output", "ir", "--out-dir", "build", "gateway.yaml"]).code, 0);
+    assert_eq!(json(&folder.read("build/xds.json")), several["xds"]);
+    assert_eq!(json(&folder.read("build/ir.json")), several["ir"]);
+    assert_eq!(folder.run(&["compile", "--pretty", "-o", "envoy.json", "gateway.yaml"]).out, "");
+    assert_eq!(json(&folder.read("envoy.json")), several["envoy"]);
+}
+
+#[test]
+fn the_ir_reads_well() {
+    let folder = gateway();
+    let ir = json(&folder.run(&["compile", "--output", "ir", "gateway.yaml"]).out);
+    let routes = ir["listeners"][0]["chains"][0]["filters"][0]["http"]["routes"]["virtual_hosts"][0]["routes"].as_array().expect("routes").clone();
+    let quote = routes.iter().find(|route| route["matcher"]["path"]["prefix"] == "/quote/").expect("the route");
+    assert_eq!(quote["action"]["forward"]["timeout"], "4s");
+    let ir = json(&folder.run(&["compile", "--output", "ir", "--origins", "gateway.yaml"]).out);
+    let cluster = &ir["clusters"].as_array().expect("clusters").iter().find(|cluster| cluster["name"]["value"] == "cluster_quote_80_default").expect("the cluster").clone();
+    assert_snapshot!("ir_cluster_with_origins", serde_json::to_string_pretty(cluster).expect("JSON"));
+}
+
+#[test]
+fn yaml_is_the_same_data() {
+    let folder = gateway();
+    let yaml = folder.run(&["compile", "--format", "yaml", "--output", "config", "gateway.yaml"]).out;
+    assert_snapshot!("config_yaml", yaml);
+}
+
+#[test]
+fn explain_from_output_to_line() {
+    let folder = gateway();
+    assert_snapshot!("explain_value", folder.run(&["explain", "cluster:cluster_quote_80_default/alt_stat_name", "gateway.yaml"]).out);
+    assert_snapshot!("explain_end_of_pointer", folder.run(&["explain", "route/timeout", "gateway.yaml"]).out);
+    let found = json(&folder.run(&["explain", "--format", "json", "--in", "ir", "/clusters/cluster_quote_80_default/connect_timeout", "gateway.yaml"]).out);
+    assert_eq!(found["value"], "3s");
+    assert_eq!(found["origins"][0]["rule"], "default");
+    assert_eq!(found["origins"][0]["why"], "default: Emissary waits 3000 ms for a connection when nobody sets `connect_timeout_ms`");
+}
+
+#[test]
+fn explain_from_line_to_output() {
+    let folder = gateway();
+    let line = 1 + GATEWAY.lines().position(|line| line.contains("service: quote:80")).expect("the line");
+    let target = format!("gateway.yaml:{line}");
+    assert_snapshot!("explain_line", folder.run(&["explain", &target]).out);
+    let report = json(&folder.run(&["explain", "--format", "json", &format!("{target}:12"), "gateway.yaml"]).out);
+    assert_eq!(report["fields"][0], "spec.service");
+    assert_eq!(report["ledger"]["state"], "merged");
+}
+
+#[test]
+fn the_ledger_accounts_for_everything() {
+    assert_snapshot!("ledger", gateway().run(&["ledger", "gateway.yaml"]).out);
+}
+
+#[test]
+fn the_graph_shows_what_is_missing() {
+    let folder = gateway();
+    assert_snapshot!("graph_dot", folder.run(&["graph", "--resources", "gateway.yaml"]).out);
+    assert_snapshot!("graph_mermaid", folder.run(&["graph", "--resources", "--format", "mermaid", "gateway.yaml"]).out);
+    let graph = json(&folder.run(&["graph", "--format", "json", "gateway.yaml"]).out);
+    let ids: Vec<&str> = graph["nodes"].as_array().expect("nodes").iter().filter_map(|node| node["id"].as_str()).collect();
+    for edge in graph["edges"].as_array().expect("edges") {
+        assert!(ids.contains(&edge["from"].as_str().expect("from")) && ids.contains(&edge["to"].as_str().expect("to")), "{edge}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let folder = gateway();
+    assert!(!folder.run(&["check", "gateway.yaml"]).out.contains('\u{1b}'));
+    assert!(folder.run(&["check", "--color", "always", "gateway.yaml"]).out.contains('\u{1b}'));
+    assert!(!folder.run_with(&["check", "--color", "never", "gateway.yaml"], &[("NO_COLOR", "1")], "").out.contains('\u{1b}'));
+}
+
+#[test]
+fn key_material_shows_only_when_asked_for() {
+    let secret = "\
+apiVersion: v1
+kind: Secret
+metadata: {name: cert}
+type: kubernetes.io/tls
+data:
+  tls.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BPT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=
+  tls.key: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1BPT0KLS0tLS1FTkQgUFJJVkFURSBLRVktLS0tLQo=
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: secure}
+spec:
+  hostname: example.com
+  tlsSecret: {name: cert}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: https}
+spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+";
+    let folder = Folder::with(&[("tls.yaml", secret), ("broken.yaml", "apiVersion: v1\nkind: Secret\ndata:\n\ttls.key: TOPSECRET\n")]);
+    for args in [
+        &["compile", "tls.yaml"][..],
+        &["compile", "--output", "xds", "--output", "ir", "--output", "config", "tls.yaml"],
+        &["check", "tls.yaml"],
+        &["check", "broken.yaml"],
+        &["explain", "tls.yaml:7", "tls.yaml"],
+        &["explain", "broken.yaml:4", "broken.yaml"],
+        &["ledger", "tls.yaml"],
+        &["graph", "--format", "json", "tls.yaml"],
+    ] {
+        let run = folder.run(args);
+        for leak in ["LS0tLS1CRUdJTi", "PRIVATE KEY", "TOPSECRET"] {
+            assert!(!run.out.contains(leak) && !run.err.contains(leak), "{args:?} shows {leak}");
+        }
+    }
+    assert!(folder.run(&["compile", "--with-secrets", "tls.yaml"]).out.contains("PRIVATE KEY"));
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_one_finding() {
+    let folder = Folder::new();
+    folder.write("latin1.yaml", b"# caf\xe9\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*'}\n");
+    let run = folder.run(&["check", "--format", "json", "latin1.yaml"]);
+    let found = &json(&run.out)["diagnostics"][0];
+    assert_eq!((run.code, &found["line"], &found["column"]), (1, &1.into(), &6.into()));
+    assert_eq!(found["message"], "the text is not UTF-8: at byte 5 stands something else");
+    assert_eq!(json(&folder.run(&["ledger", "--format", "json", "latin1.yaml"]).out)["ledger"][0]["resource"]["name"], "a");
+}
+
+#[test]
+fn hostile_texts_end_with_findings() {
+    let deep = format!("a: {}1{}\n", "[".repeat(10_000), "]".repeat(10_000));
+    let bomb: String = (1..40).fold("a0: &a0 [x, x]\n".into(), |text, at| format!("{text}a{at}: &a{at} [*a{0}, *a{0}]\n", at - 1));
+    let long = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: a}}\nspec: {{prefix: /a/, service: a, hostname: '*', typo: \"{}\"}}\n", "x".repeat(100_000));
+    for text in [deep.as_str(), &bomb, &long, "\u{0}\u{1}\u{2}", "---\n---\n", "\u{feff}a: 1\n", "- 1\n- 2\n", "{{ template }}\n", "\t\t\n"] {
+        for args in [&["check", "-"][..], &["ledger", "-"], &["graph", "-"], &["explain", "stdin:1", "-"], &["compile", "-"]] {
+            let run = gateway().run_with(args, &[], text);
+            assert!([0, 1, 2].contains(&run.code) && !run.err.contains("fault"), "{args:?} {}: {}", run.code, run.err);
+            assert!(run.out.len() < 200_000);
+        }
+    }
+}
+
+#[test]
+fn registries_are_listed() {
+    let folder = Folder::new();
+    assert_snapshot!("kinds", folder.run(&["kinds"]).out);
+    let codes = json(&folder.run(&["codes", "--format", "json"]).out);
+    for code in codes["codes"].as_array().expect("codes") {
+        assert_eq!(folder.run(&["codes", code["code"].as_str().expect("a name")]).code, 0);
+    }
+}
+
+#[test]
+fn help_has_examples_everywhere() {
+    let folder = Folder::new();
+    assert_snapshot!("help", folder.run(&["--help"]).out);
+    for command in ["compile", "check", "explain", "graph", "ledger", "codes", "completions"] {
+        assert!(folder.run(&[command, "--help"]).out.contains("Example"), "{command}");
+    }
+    assert!(folder.run(&["completions", "bash"]).out.contains("chancery"));
+    assert!(folder.run(&["man"]).out.contains(".TH"));
+    folder.run(&["man", "--out-dir", "man"]);
+    assert!(folder.read("man/chancery-explain.1").contains("chancery"));
+}

@@ -1,0 +1,192 @@
+//! The page of every code is its test: its first example produces the code, the mended one does not.
+//!
+//! A page has a title, what the code means, `## Example` with one `yaml` block, and `## How to mend it`. Every `yaml` block is a whole input.
+//! Words after `yaml` are options: `missing-secrets=assume`, `single-namespace`, `ambassador-id=NAME`, and `NAME=VALUE` for a variable of
+//! the controller's environment. A page names another code by a link to its file.
+
+use chancery_core::compile::{Compilation, Options, compile};
+use chancery_core::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes};
+use chancery_core::dialect::ambassador::MissingSecrets;
+use chancery_core::resource::{Input, Inputs};
+use chancery_core::text::TextRange;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A `yaml` block, with the heading under which it stands.
+struct Block<'p> {
+    heading: &'p str,
+    info: &'p str,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut heading = "";
+    let mut open: Option<Block<'_>> = None;
+    for line in page.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(block), None) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, Some(info)) => open = Some(Block { heading, info, text: String::new() }),
+            (None, None) => heading = line.strip_prefix("## ").unwrap_or(heading),
+        }
+    }
+    assert!(open.is_none(), "a block is not closed");
+    blocks
+}
+
+fn options(words: &str) -> Options {
+    let mut options = Options::default();
+    let ambassador = &mut options.ambassador;
+    for word in words.split_whitespace() {
+        match word.split_once('=') {
+            Some(("missing-secrets", "assume")) => ambassador.missing_secrets = MissingSecrets::Assume,
+            Some(("ambassador-id", id)) => ambassador.ambassador_id = id.into(),
+            Some((name, value)) if name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') => {
+                ambassador.env.insert(name.into(), value.into());
+            }
+            None if word == "single-namespace" => ambassador.single_namespace = true,
+            _ => panic!("`{word}` is no option"),
+        }
+    }
+    options
+}
+
+fn run(text: &str, info: &str) -> Compilation {
+    let inputs = Inputs { inputs: vec![Input { name: "example.yaml".into(), text: text.into() }] };
+    compile(&inputs, &options(info.strip_prefix("yaml").unwrap_or_default()))
+}
+
+fn of<'c>(compilation: &'c Compilation, code: &Code) -> Vec<&'c Diagnostic> {
+    compilation.diagnostics.iter().filter(|finding| finding.code == code).collect()
+}
+
+/// The range of a place; `None` for one that is about the whole.
+fn range(compilation: &Compilation, place: &Place) -> Option<TextRange> {
+    match place {
+        Place::Whole => None,
+        Place::Text(_, range) => Some(*range),
+        Place::Node { object, node, part } => {
+            let object = compilation.objects.get(*object).expect("an object of the input");
+            let range = if *part == Part::Key { object.key_range(*node) } else { object.value_range(*node) };
+            Some(range.expect("a node of the object"))
+        }
+    }
+}
+
+/// The text with all fixes of these findings, or `None` where there are none.
+fn fixed(compilation: &Compilation, findings: &[&Diagnostic], text: &str) -> Option<String> {
+    let mut changes: Vec<(TextRange, &str)> = findings
+        .iter()
+        .filter_map(|finding| finding.fix.as_ref())
+        .map(|fix| (range(compilation, &fix.place).expect("a fix has a place"), fix.replacement.as_str()))
+        .collect();
+    changes.sort_by_key(|(range, _)| range.start);
+    changes.dedup();
+    let mut fixed = text.to_owned();
+    for (range, replacement) in changes.iter().rev() {
+        fixed.replace_range(range.start as usize..range.end as usize, replacement);
+    }
+    (!changes.is_empty()).then_some(fixed)
+}
+
+macro_rules! ensure {
+    ($holds:expr, $($message:tt)+) => {
+        if !$holds {
+            return Err(format!($($message)+));
+        }
+    };
+}
+
+fn check(code: &'static Code, page: &str) -> Result<(), String> {
+    ensure!(page.lines().next() == Some(&*format!("# {}", code.name)), "the title is another");
+    ensure!(page.lines().count() >= 12, "a stub");
+    let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    ensure!(headings == ["Example", "How to mend it"], "the sections are {headings:?}");
+    let before = page.split("## Example").next().unwrap_or_default();
+    let paragraphs = before.split("\n\n").filter(|part| !part.trim().is_empty()).count();
+    ensure!(paragraphs >= 3, "it must say what the code means, and what the controller does");
+
+    let blocks = blocks(page);
+    let Some(first) = blocks.first() else { return Err("no example".to_owned()) };
+    ensure!(first.heading == "Example" && first.info.starts_with("yaml"), "the first block must be the example");
+    ensure!(blocks.iter().filter(|block| block.heading == "Example").count() == 1, "more than one example");
+
+    let compilation = run(&first.text, first.info);
+    let findings = of(&compilation, code);
+    let others: BTreeSet<&str> = compilation.diagnostics.iter().map(|finding| finding.code.name).collect();
+    ensure!(!findings.is_empty(), "the example does not produce it, but {others:?}");
+    for finding in &findings {
+        let places = finding.related.iter().map(|related| &related.place).chain([&finding.place]);
+        for range in places.filter_map(|place| range(&compilation, place)) {
+            let inside = range.start <= range.end && first.text.get(range.start as usize..range.end as usize).is_some();
+            ensure!(inside, "{range:?} is outside of the example");
+        }
+    }
+    if let Some(text) = fixed(&compilation, &findings, &first.text) {
+        ensure!(of(&run(&text, first.info), code).is_empty(), "the suggested fix does not mend it:\n{text}");
+    }
+    for mended in blocks.iter().filter(|block| block.heading == "How to mend it" && block.info.starts_with("yaml")) {
+        let compilation = run(&mended.text, mended.info);
+        let left = compilation.diagnostics.iter().filter(|left| left.code == code || left.severity == Severity::Error);
+        let left: Vec<_> = left.map(|left| (left.code.name, &left.message)).collect();
+        ensure!(left.is_empty(), "the mended example has {left:?}");
+    }
+    Ok(())
+}
+
+/// The page as it stands on the disk, so that a page can be written without building anew.
+fn page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diagnostic/pages").join(name).with_extension("md");
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn every_page_produces_its_code() {
+    let check = |code: &&'static Code| check(code, &page(code.name)).err().map(|problem| format!("{}: {problem}", code.name));
+    let failed: Vec<String> = codes::ALL.iter().filter_map(check).collect();
+    assert!(failed.is_empty(), "{} of {} pages are wrong\n{}", failed.len(), codes::ALL.len(), failed.join("\n"));
+}
+
+#[test]
+fn pages_name_only_codes_that_exist() {
+    for code in codes::ALL {
+        for (_, target) in code.page.match_indices("](").map(|(at, _)| code.page.split_at(at + 2)) {
+            let target = target.split(')').next().unwrap_or_default();
+            if let Some(name) = target.strip_suffix(".md") {
+                assert!(codes::find(name).is_some(), "{}: there is no code {name}", code.name);
+                assert_ne!(name, code.name, "a page that leads to itself");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_page_has_its_code() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diagnostic/pages");
+    for entry in std::fs::read_dir(folder).expect("the folder of pages").flatten() {
+        let path = entry.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        assert!(codes::find(&name).is_some(), "{name}.md belongs to no code");
+    }
+}
+
+#[test]
+fn codes_are_unique_and_in_kebab_case() {
+    let mut names = BTreeSet::new();
+    for code in codes::ALL {
+        assert!(names.insert(code.name), "{} stands twice", code.name);
+        let good = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        assert!(code.name.split('-').all(good), "{} is not in kebab case", code.name);
+        assert!(!code.summary.is_empty() && !code.summary.ends_with('.'), "{}: one line without a full stop", code.name);
+    }
+}
+
+#[test]
+fn severities_order_the_worst_first() {
+    assert!(Severity::Error < Severity::Warning && Severity::Warning < Severity::Notice);
+    assert_eq!([Severity::Error, Severity::Warning, Severity::Notice].map(Severity::name), ["error", "warning", "notice"]);
+}

@@ -1,0 +1,10 @@
+//! The committed files are what the codegen writes today.
+
+#[test]
+fn generated_files_are_fresh() {
+    assert_eq!(
+        xtask_codegen::run(true),
+        Ok(true),
+        "run `cargo xtask codegen` and commit the result"
+    );
+}
