@@ -9,7 +9,7 @@ use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, envoy};
 use chancery_core::compile::{Compilation, Compiler};
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Positions, dump, dump_with_origins};
+use chancery_core::explain::{Positions, dump_tree, dump_with_origins};
 use chancery_core::ir::{SecretReference, Spelling};
 use chancery_core::text::{Limits, Node, Value, parse, to_json, to_yaml};
 use std::io::IsTerminal;
@@ -106,7 +106,7 @@ impl Writer<'_> {
         Ok(match kind {
             Kind::Config => compilation.config.dump(),
             _ if self.args.origins => dump_with_origins(compilation, &Positions::new(&compilation.inputs, &compilation.objects)),
-            _ => dump(&compilation.ir).0,
+            _ => dump_tree(&compilation.ir),
         })
     }
 }

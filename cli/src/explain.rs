@@ -245,7 +245,7 @@ impl Explainer<'_> {
     fn rows(&self, out: &mut String, rows: &[MadeView], outer: &str) {
         for row in rows.iter().take(MOST) {
             let pointer = row.pointer.strip_prefix(outer).unwrap_or(&row.pointer).trim_start_matches('/');
-            let value = row.value.as_ref().map(|value| short(value, 48)).unwrap_or_default();
+            let value = row.value.as_ref().map_or_else(|| "...".into(), |value| short(value, 48));
             let _ = writeln!(out, "  {} {} {}{}", plain(pointer), self.style.dim("="), self.style.cyan(value), self.from(&row.origins));
         }
         if rows.len() > MOST {
@@ -286,7 +286,7 @@ impl Explainer<'_> {
         let row = |at: usize| {
             let made = made.get(at)?;
             let field = made.place.last().map_or("the whole", String::as_str);
-            let value = made.value.as_ref().map(|value| short(value, width)).unwrap_or_default();
+            let value = made.value.as_ref().map_or_else(|| "...".into(), |value| short(value, width));
             let rule = made.origins.first().map(|origin| origin.rule.name()).filter(|rule| *rule != "field");
             let rule = rule.map(|rule| self.style.dim(format!("  ({rule})"))).unwrap_or_default();
             Some(format!("{} {} {}{rule}", self.style.bold(plain(field)), self.style.dim("="), self.style.cyan(value)))

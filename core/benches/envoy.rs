@@ -27,15 +27,15 @@ fn route(n: usize) -> Arc<Route> {
     let cluster = Str::from(format!("cluster_service_{}_namespace_{}", n % CLUSTERS, n % 50));
     let secure = n.is_multiple_of(2);
     let action = if secure {
-        RouteAction::Forward(Forward {
+        RouteAction::Forward(std::sync::Arc::new(Forward {
             clusters: UpstreamClusters::One(s(cluster.clone(), n)),
             timeout: Some(s(Duration::from_millis(3000), n)),
             priority: None,
             path_rewrite: Some(s(PathRewrite::Prefix(Str::new_static("/")), n)),
             ..Forward::default()
-        })
+        }))
     } else {
-        RouteAction::Redirect(Redirect { https: Some(s(true, n)), ..Redirect::default() })
+        RouteAction::Redirect(Box::new(Redirect { https: Some(s(true, n)), ..Redirect::default() }))
     };
     let header = HeaderMatch {
         name: Str::new_static("x-forwarded-proto"),
@@ -142,7 +142,7 @@ fn after_one_changed_route(bencher: Bencher<'_, '_>) {
             && let RouteAction::Forward(forward) =
                 &mut Arc::make_mut(&mut Arc::make_mut(manager).routes.virtual_hosts[3].routes[1000]).action
         {
-            forward.timeout = Some(s(Duration::from_millis(timeout), 1));
+            Arc::make_mut(forward).timeout = Some(s(Duration::from_millis(timeout), 1));
         }
         emit(black_box(&ir), &BOOTSTRAP, &mut memory).len()
     });

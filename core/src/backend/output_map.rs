@@ -247,7 +247,7 @@ pub(crate) fn push_index(pointer: &mut String, index: usize) {
 }
 
 /// The pointer and all that it lies in, nearest first.
-fn and_ancestors(pointer: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn and_ancestors(pointer: &str) -> impl Iterator<Item = &str> {
     core::iter::successors(Some(pointer), |pointer| pointer.rfind('/').map(|at| &pointer[..at]))
 }
 

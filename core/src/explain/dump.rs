@@ -25,6 +25,12 @@ pub fn dump(ir: &Ir) -> (Node, OutputMap) {
     (node, OutputMap::new(dumper.trace.finish(), Vec::new()))
 }
 
+/// The IR as a tree.
+pub fn dump_tree(ir: &Ir) -> Node {
+    let mut dumper = Dumper { trace: Trace::off(), shown: None };
+    ir.serialize(&mut dumper).unwrap_or_else(|_| null())
+}
+
 /// The IR as a tree, each value with its origin.
 pub fn dump_with_origins(compilation: &Compilation, positions: &Positions<'_>) -> Node {
     let show = |origin: Origin| {

@@ -287,7 +287,8 @@ fn route_label(route: &Route) -> String {
 }
 
 fn clusters_of(route: &Route) -> Vec<Str> {
-    let RouteAction::Forward(Forward { clusters, mirrors, .. }) = &route.action else { return Vec::new() };
+    let RouteAction::Forward(forward) = &route.action else { return Vec::new() };
+    let Forward { clusters, mirrors, .. } = &**forward;
     let mut names: Vec<Str> = match clusters {
         UpstreamClusters::One(name) => Vec::from([name.value.clone()]),
         UpstreamClusters::Weighted(all) => all.iter().map(|cluster| cluster.name.value.clone()).collect(),

@@ -19,7 +19,7 @@ mod ledger;
 mod relation;
 mod graph;
 
-pub use dump::{dump, dump_with_origins};
+pub use dump::{dump, dump_tree, dump_with_origins};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
 pub use graph::{Edge, Graph, GraphNode, NodeKind, Relation, graph};
 pub use ledger::{LedgerRow, ledger};

@@ -3,9 +3,11 @@
 //! What must not be here: rendering.
 
 use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
+use crate::backend::output_map::and_ancestors;
 use crate::compile::Compilation;
 use crate::resource::{Object, ObjectId, Origin, SourceId};
-use crate::text::{Node, NodeId, Str, TextRange};
+use crate::text::{Node, NodeId, Str, TextRange, Value};
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -35,7 +37,7 @@ pub struct MadeView {
     pub pointer: String,
     /// What to call it.
     pub place: Vec<String>,
-    /// What stands there.
+    /// What stands there; left out where it is large.
     pub value: Option<Node>,
     /// What made it.
     pub origins: Vec<OriginView>,
@@ -73,7 +75,8 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
     let value = get(&viewed.root, pointer);
     let holds = value.is_some_and(|value| value.as_object().is_some() || value.as_array().is_some());
     let inside = if holds { viewed.map.descendants(pointer) } else { Vec::new() };
-    let inside = inside.into_iter().filter(|made| made.pointer != pointer).map(|made| view(made.pointer, made.origins)).filter(|made| made.value.is_some()).collect();
+    let inside = inside.into_iter().filter(|made| made.pointer != pointer && get(&viewed.root, &made.pointer).is_some());
+    let inside = inside.map(|made| view(made.pointer, made.origins)).collect();
     Explanation {
         pointer: pointer.to_string(),
         place: describe(&viewed.root, pointer),
@@ -89,10 +92,24 @@ fn made(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, p
     let value = get(&viewed.root, &pointer);
     MadeView {
         place: describe(&viewed.root, &pointer),
-        value: value.cloned(),
+        value: value.filter(|value| is_small(value)).cloned(),
         origins: OriginView::at(&pointer, value, origins, compilation, positions),
         pointer,
     }
+}
+
+/// Whether a value may be told of in passing.
+fn is_small(value: &Node) -> bool {
+    fn count(node: &Node, left: &mut u32) -> bool {
+        *left = left.saturating_sub(1);
+        *left > 0
+            && match &node.value {
+                Value::Array(items) => items.iter().all(|item| count(item, left)),
+                Value::Object(object) => object.iter().all(|entry| count(&entry.value, left)),
+                _ => true,
+            }
+    }
+    count(value, &mut 256)
 }
 
 /// What a line made; `None` where there is no such line. Lines and columns (in characters) count from 1.
@@ -130,15 +147,15 @@ pub fn explain_line(
     report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
     report.fields = nodes.iter().map(|node| object.path(*node).to_string()).filter(|path| !path.is_empty()).collect();
     report.ledger = ledger(compilation, positions).into_iter().find(|row| row.object == object.id);
-    let spans = &object.source.document.spans;
+    let spans = &object.document.spans;
     let below = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)).any(|at| nodes.contains(&at));
     report.made = made_by(compilation, positions, viewed, object.id, below);
     if report.made.is_empty() {
         report.whole = true;
         report.made = made_by(compilation, positions, viewed, object.id, |_| true);
         // Of the whole only where it stands, not every field of it.
-        let pointers: Vec<String> = report.made.iter().map(|made| made.pointer.clone()).collect();
-        report.made.retain(|made| !pointers.iter().any(|outer| made.pointer.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('/'))));
+        let pointers: BTreeSet<String> = report.made.iter().map(|made| made.pointer.clone()).collect();
+        report.made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
         if report.findings.is_empty() {
             report.findings = all.into_iter().filter(|finding| finding.resource == report.resource && finding.resource.is_some()).collect();
         }
@@ -159,7 +176,7 @@ fn made_by(
         let ours: Vec<Origin> = origins.into_iter().filter(|origin| origin.object() == object && node(origin.node())).collect();
         made(compilation, positions, viewed, pointer, &ours)
     };
-    pointers.into_iter().map(view).filter(|made| made.value.is_some()).collect()
+    pointers.into_iter().filter(|pointer| get(&viewed.root, pointer).is_some()).map(view).collect()
 }
 
 struct Chosen<'a> {
@@ -177,7 +194,7 @@ fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, p
             continue;
         }
         // What stands in an annotation comes after what holds it, and is nearer.
-        let spans = &object.source.document.spans;
+        let spans = &object.document.spans;
         let mut ids = (0..spans.len() as u32).map(NodeId);
         let range = |id: NodeId| spans.get(id).map(|span| span.whole().shifted(object.source.offset));
         let within = |id: NodeId| core::iter::successors(Some(id), |at| spans.get(*at).map(|span| span.parent)).any(|at| at == object.root.id);

@@ -3,6 +3,7 @@
 use super::{Json, Origins};
 use crate::resource::Sourced;
 use crate::text::Str;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -160,9 +161,9 @@ pub struct RuntimeFraction {
 #[expect(clippy::large_enum_variant, reason = "most routes forward, and each is shared")]
 pub enum RouteAction {
     /// It goes to a cluster.
-    Forward(Forward),
+    Forward(Arc<Forward>),
     /// The client is sent elsewhere.
-    Redirect(Redirect),
+    Redirect(Box<Redirect>),
     /// Envoy answers.
     Respond(DirectResponse),
 }
@@ -191,9 +192,9 @@ pub struct Forward {
     /// Hash policies for ring hash and Maglev.
     pub hash_policies: Vec<Sourced<HashPolicy>>,
     /// CORS.
-    pub cors: Option<Sourced<Cors>>,
+    pub cors: Option<Sourced<Box<Cors>>>,
     /// Retries.
-    pub retry: Option<Sourced<RetryPolicy>>,
+    pub retry: Option<Sourced<Box<RetryPolicy>>>,
     /// Copies of requests.
     pub mirrors: Vec<Sourced<MirrorPolicy>>,
     /// Rate limit descriptors.

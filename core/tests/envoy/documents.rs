@@ -110,7 +110,7 @@ fn small() -> (Ir, Origin, Origin) {
     let (timeout, prefix) = (origin(3), origin(3));
     let mut forward = forward("cluster_quote_default");
     forward.timeout = Some(Sourced::new(Duration::from_millis(3500), timeout));
-    let mut quote = route("/backend/", RouteAction::Forward(forward));
+    let mut quote = route("/backend/", RouteAction::Forward(forward.into()));
     quote.matcher.path.origin = Some(prefix);
     quote.origins = vec![origin(3), origin(4)];
     let manager = HttpConnectionManager {

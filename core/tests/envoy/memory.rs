@@ -51,7 +51,7 @@ fn with_routes(ir: &mut Ir, listener: usize, host: usize, change: impl FnOnce(&m
 fn big() -> Ir {
     let mut ir = rich(Spelling::CURRENT);
     with_routes(&mut ir, 0, 0, |routes| {
-        let more = (0..24).map(|n| Arc::new(route(&format!("/{n}/"), RouteAction::Forward(forward("dns")))));
+        let more = (0..24).map(|n| Arc::new(route(&format!("/{n}/"), RouteAction::Forward(forward("dns").into()))));
         routes.splice(0..0, more);
     });
     ir
@@ -63,11 +63,11 @@ fn apply(ir: &mut Ir, edit: &Edit) {
             if let Some(route) = routes.get_mut(route)
                 && let RouteAction::Forward(forward) = &mut Arc::make_mut(route).action
             {
-                forward.timeout = Some(s(Duration::from_millis(timeout)));
+                Arc::make_mut(forward).timeout = Some(s(Duration::from_millis(timeout)));
             }
         }),
         Edit::Insert { listener, host, route: at } => with_routes(ir, listener, host, |routes| {
-            routes.insert(at.min(routes.len()), Arc::new(route("/new/", RouteAction::Forward(forward("dns")))));
+            routes.insert(at.min(routes.len()), Arc::new(route("/new/", RouteAction::Forward(forward("dns").into()))));
         }),
         Edit::Remove { listener, host, route } => with_routes(ir, listener, host, |routes| {
             if route < routes.len() {

@@ -70,7 +70,7 @@ fn rich_forward() -> Forward {
             s(HashPolicy::SourceIp(true)),
             s(HashPolicy::Query(str("q"))),
         ],
-        cors: Some(s(Cors {
+        cors: Some(s(Box::new(Cors {
             allow_origins: vec![s(StringMatch::Exact(str("https://a.example"))), s(StringMatch::Suffix(str(".b.example")))],
             allow_methods: Some(st("GET, POST")),
             allow_headers: Some(st("x-a")),
@@ -78,8 +78,8 @@ fn rich_forward() -> Forward {
             max_age: Some(st("86400")),
             allow_credentials: Some(s(true)),
             runtime_key: Some(str("routing.cors_enabled.x")),
-        })),
-        retry: Some(s(RetryPolicy { retry_on: st("5xx"), num_retries: Some(s(3)), per_try_timeout: Some(ms(500)) })),
+        }))),
+        retry: Some(s(Box::new(RetryPolicy { retry_on: st("5xx"), num_retries: Some(s(3)), per_try_timeout: Some(ms(500)) }))),
         mirrors: vec![s(MirrorPolicy { cluster: st("dns"), percent: s(20) })],
         rate_limits: vec![s(RateLimitDescriptor {
             stage: 0,
@@ -127,14 +127,14 @@ fn routes() -> Vec<Arc<Route>> {
             fraction: Some(RuntimeFraction { percent: s(30), runtime_key: Some(str("routing.traffic_shift.dns")) }),
             grpc: true,
         },
-        action: RouteAction::Forward(rich_forward()),
+        action: RouteAction::Forward(rich_forward().into()),
         request_headers: mutations(),
         response_headers: mutations(),
         per_filter: vec![(str("envoy.filters.http.ext_authz"), s(PerFilter::ExtAuthzContext(vec![(str("a"), str("b"))])))],
         metadata: vec![(str("chancery"), Json::Object(vec![(str("origin"), Json::String(str("a \"quoted\" name")))]))],
         origins: vec![origin(1), origin(2)],
     };
-    let mut weighted = route("/weighted/", RouteAction::Forward(Forward {
+    let mut weighted = route("/weighted/", RouteAction::Forward(std::sync::Arc::new(Forward {
         clusters: UpstreamClusters::Weighted(
             [("dns", 75), ("eds", 25)]
                 .map(|(name, weight)| WeightedCluster {
@@ -147,26 +147,26 @@ fn routes() -> Vec<Arc<Route>> {
         ),
         host_rewrite: Some(s(HostRewrite::LiteralAndAuto(str("a"), true))),
         ..forward("")
-    }));
+    })));
     weighted.per_filter = vec![(str("envoy.filters.http.ext_authz"), s(PerFilter::ExtAuthzDisabled))];
     let by_regex = Route {
         matcher: RouteMatch { path: s(PathMatch::Regex(regex("/[a-z]+"))), ..RouteMatch::default() },
-        ..route("", RouteAction::Forward(Forward {
+        ..route("", RouteAction::Forward(std::sync::Arc::new(Forward {
             path_rewrite: Some(s(PathRewrite::Regex(RegexRewrite { pattern: regex("/(.*)"), substitution: str("/x/\\1") }))),
             host_rewrite: Some(s(HostRewrite::Header(str("x-host")))),
             ..forward("eds")
-        }))
+        })))
     };
     let by_path = Route {
         matcher: RouteMatch { path: s(PathMatch::Exact(str("/exact"))), ..RouteMatch::default() },
-        ..route("", RouteAction::Redirect(Redirect {
+        ..route("", RouteAction::Redirect(Box::new(Redirect {
             host: Some(st("other.example")),
             path: Some(s(RedirectPath::Full(str("/there")))),
             code: Some(s(RedirectCode::TemporaryRedirect)),
             https: None,
-        }))
+        })))
     };
-    let to = |path| RouteAction::Redirect(Redirect { path: Some(s(path)), https: Some(s(true)), code: Some(s(RedirectCode::MovedPermanently)), host: None });
+    let to = |path| RouteAction::Redirect(Box::new(Redirect { path: Some(s(path)), https: Some(s(true)), code: Some(s(RedirectCode::MovedPermanently)), host: None }));
     let by_segment = Route {
         matcher: RouteMatch { path: s(PathMatch::PathSeparatedPrefix(str("/seg"))), ..RouteMatch::default() },
         ..route("", to(RedirectPath::Prefix(str("/new"))))
@@ -180,7 +180,7 @@ fn routes() -> Vec<Arc<Route>> {
         by_segment,
         route("/redirect", to(RedirectPath::Regex(pattern))),
         route("/respond", RouteAction::Respond(DirectResponse { status: s(418), body: Some(st("teapot\n")) })),
-        route("/", RouteAction::Forward(forward("dns"))),
+        route("/", RouteAction::Forward(forward("dns").into())),
     ]
     .map(Arc::new)
     .into()

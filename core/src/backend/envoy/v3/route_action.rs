@@ -24,7 +24,7 @@ pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb:
         priority: forward.priority.as_ref().map(|of| priority(of, t)).unwrap_or_default(),
         host_rewrite_specifier: forward.host_rewrite.as_ref().map(|rewrite| host_rewrite(rewrite, t)),
         hash_policy: t.sourced_list("hash_policy", &forward.hash_policies, |policy, _| hash_policy(policy)),
-        retry_policy: t.within("retry_policy", &forward.retry, retry_policy).map(Box::new),
+        retry_policy: t.within("retry_policy", &forward.retry, |retry, t| retry_policy(retry, t)).map(Box::new),
         request_mirror_policies: t.sourced_list("request_mirror_policies", &forward.mirrors, mirror),
         rate_limits: t.sourced_list("rate_limits", &forward.rate_limits, rate_limit),
         upgrade_configs: t.sourced_list("upgrade_configs", &forward.upgrades, |protocol, _| UpgradeConfig {

@@ -23,7 +23,7 @@ mod services;
 mod findings;
 
 pub use apply::Memory;
-pub use class::ALSO_READ;
+pub use role::ALSO_READ;
 
 use super::{Options, kinds};
 use crate::config::{Config, Ledger, Resource, Rules, State};

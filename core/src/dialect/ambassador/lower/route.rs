@@ -86,13 +86,12 @@ impl Variants {
     }
 
     fn redirected(&self, route: &Route) -> Route {
-        let mut route = route.clone();
-        let built_in = Sourced::built_in(true);
-        route.action = RouteAction::Redirect(Redirect { https: Some(built_in), ..Redirect::default() });
+        let redirect = Redirect { https: Some(Sourced::built_in(true)), ..Redirect::default() };
+        let mut redirected = Route { action: RouteAction::Redirect(Box::new(redirect)), ..route.clone() };
         if self.has_authentication {
-            route.per_filter = vec![("envoy.filters.http.ext_authz".into(), Sourced::built_in(PerFilter::ExtAuthzDisabled))];
+            redirected.per_filter = vec![("envoy.filters.http.ext_authz".into(), Sourced::built_in(PerFilter::ExtAuthzDisabled))];
         }
-        route
+        redirected
     }
 }
 
@@ -199,7 +198,7 @@ impl<'m> Lowering<'m, '_> {
         let redirect = Redirect { https: None, host: Some(mapping.service.clone()), path, code };
         Some(Route {
             matcher,
-            action: RouteAction::Redirect(redirect),
+            action: RouteAction::Redirect(Box::new(redirect)),
             per_filter: vec![("envoy.filters.http.ext_authz".into(), Sourced::built_in(PerFilter::ExtAuthzDisabled))],
             origins: on.origin.into_iter().chain(group.identity.origin.filter(|origin| Some(*origin) != on.origin)).collect(),
             ..Route::default()
@@ -215,7 +214,7 @@ impl<'m> Lowering<'m, '_> {
         let forward = self.forward(group, http, mapping, cluster)?;
         Some(Route {
             matcher,
-            action: RouteAction::Forward(forward),
+            action: RouteAction::Forward(Arc::new(forward)),
             request_headers: self.headers(&shared.add_request_headers, shared.remove_request_headers.as_ref(), on),
             response_headers: self.headers(&shared.add_response_headers, shared.remove_response_headers.as_ref(), on),
             per_filter: per_filter(mapping, shared.mentions_redirect),
@@ -339,8 +338,8 @@ impl<'m> Lowering<'m, '_> {
             path_rewrite,
             host_rewrite,
             hash_policies: self.hash_policy(http, on).into_iter().collect(),
-            cors: cors.map(|cors| self.cors(&cors, group, on)),
-            retry: retry.map(|policy| self.retry(&policy, on)),
+            cors: cors.map(|cors| self.cors(&cors, group).map(Box::new)),
+            retry: retry.map(|policy| self.retry(&policy, on).map(Box::new)),
             mirrors: self.mirror(http).into_iter().collect(),
             rate_limits: self.rate_limits(http, on),
             upgrades: shared.allow_upgrade.clone().map(|upgrades| upgrades.value).unwrap_or_default(),
@@ -367,7 +366,7 @@ impl<'m> Lowering<'m, '_> {
         Some(Sourced::new(policy, balancer.origin))
     }
 
-    fn cors(&mut self, cors: &Sourced<spec::Cors>, group: &Group, on: &Identity) -> Sourced<Cors> {
+    fn cors(&mut self, cors: &Sourced<spec::Cors>, group: &Group) -> Sourced<Cors> {
         let joined = |field: &Option<Sourced<TextOrList>>| {
             let text = field.clone().map(|field| {
                 field.map(|value| match value {
@@ -389,7 +388,6 @@ impl<'m> Lowering<'m, '_> {
                 }
             },
         };
-        let _ = on;
         let value = Cors {
             allow_origins,
             allow_methods: joined(&spec.methods),
