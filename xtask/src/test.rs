@@ -141,7 +141,13 @@ fn conformance() -> Result<Ended, String> {
     call(cargo().args(["build", "--quiet", "--package", "chancery"]))?;
     let bin = target().join("debug/chancery");
     let mut command = program("python3");
-    command.arg(PathBuf::from(scorer).join("run.py")).arg(cases).arg("--bin").arg(bin).args(["--at-least", "97"]).env("PYTHONPATH", setup::python_path());
+    command
+        .arg(PathBuf::from(scorer).join("run.py"))
+        .arg(cases)
+        .arg("--bin")
+        .arg(bin)
+        .args(["--at-least", "97"])
+        .env("PYTHONPATH", setup::python_path());
     call(&mut command)?;
     Ok(Ended::Passed)
 }
