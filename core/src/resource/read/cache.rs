@@ -6,10 +6,10 @@
 //! What must not be here: how a chunk is read (`decode`).
 
 use super::super::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
-use super::decode::{Decoded, decode, for_each_place};
+use super::decode::{Item, decode, for_each_place};
 use super::ReadOptions;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::text::{Chunk, Str, TextRange, split};
+use crate::text::{Str, TextRange, split};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hasher};
@@ -35,8 +35,38 @@ struct CachedInput {
 struct CachedChunk {
     /// Where it stands in its input.
     range: TextRange,
-    decoded: Decoded,
-    ids: Vec<ObjectId>,
+    objects: Numbered,
+    /// What was found; places are relative, as [`decode`] gives them.
+    findings: Vec<Diagnostic>,
+}
+
+/// The objects of a chunk with their numbers: nearly always one, which is kept in place.
+enum Numbered {
+    One([(ObjectId, Item); 1]),
+    Many(Vec<(ObjectId, Item)>),
+}
+
+impl Numbered {
+    fn new(mut objects: Vec<(ObjectId, Item)>) -> Self {
+        match (objects.pop(), objects.is_empty()) {
+            (Some(only), true) => Self::One([only]),
+            (last, _) => {
+                objects.extend(last);
+                Self::Many(objects)
+            }
+        }
+    }
+
+    fn as_slice(&self) -> &[(ObjectId, Item)] {
+        match self {
+            Self::One(one) => one,
+            Self::Many(many) => many,
+        }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = ObjectId> {
+        self.as_slice().iter().map(|(id, _)| *id)
+    }
 }
 
 impl core::fmt::Debug for DocumentCache {
@@ -64,64 +94,51 @@ impl DocumentCache {
             self.inputs.push(updated);
         }
         for gone in before.into_iter().flat_map(|input| input.chunks) {
-            self.release(&gone.ids);
+            self.release(gone.objects.ids());
         }
         self.place()
     }
 
     /// The chunks of an input, taken from what was known of it where the text is the same.
-    fn update(&mut self, input: &Input, mut known: CachedInput) -> CachedInput {
+    fn update(&mut self, input: &Input, known: CachedInput) -> CachedInput {
         if Arc::ptr_eq(&known.text, &input.text) {
             return known;
         }
-        let (old_text, new_text) = (&*known.text, &*input.text);
-        let wanted: Vec<Chunk> = split(new_text).into_iter().filter(|chunk| !chunk.is_empty).collect();
-        // What stands before and after an edit is found by comparing the texts as a whole.
-        let prefix = common_prefix(old_text.as_bytes(), new_text.as_bytes());
-        let suffix = common_suffix(&old_text.as_bytes()[prefix..], &new_text.as_bytes()[prefix..]);
-        let head = known.chunks.iter().zip(&wanted).take_while(|(old, new)| old.range == new.range && new.range.end as usize <= prefix).count();
-        let from_end = |end: usize, range: TextRange| (end - range.start as usize, end - range.end as usize);
-        let tail = known.chunks[head..].iter().rev().zip(wanted[head..].iter().rev());
-        let is_same = |(old, new): &(&CachedChunk, &Chunk)| {
-            let place = from_end(new_text.len(), new.range);
-            place == from_end(old_text.len(), old.range) && place.0 <= suffix
-        };
-        let tail = tail.take_while(is_same).count();
-        let rest = known.chunks.split_off(known.chunks.len() - tail);
-        let middle = known.chunks.split_off(head);
+        let CachedInput { name, text: old_text, mut chunks } = known;
+        let new_text = &*input.text;
+        let same = Same::find(&old_text, new_text, &chunks);
+        let shift = new_text.len().wrapping_sub(old_text.len()) as u32;
+        let tail = chunks.split_off(chunks.len() - same.tail);
+        let middle = chunks.split_off(same.head);
+        let wanted = split(&new_text[same.from..same.to]);
+        let wanted: Vec<TextRange> = wanted.into_iter().filter(|chunk| !chunk.is_empty).map(|chunk| chunk.range.shifted(same.from as u32)).collect();
 
-        let mut chunks = known.chunks;
-        chunks.reserve(wanted.len() - head);
-        let mut old = Old::new(old_text, middle);
-        let edited = &wanted[head..wanted.len() - tail];
-        for (at, chunk) in edited.iter().enumerate() {
-            let this = chunk.range.slice(new_text);
-            let next = edited.get(at + 1).map(|next| next.range.slice(new_text));
+        chunks.reserve(wanted.len() + tail.len());
+        let mut old = Old::new(&old_text, middle);
+        for (at, range) in wanted.iter().enumerate() {
+            let this = range.slice(new_text);
+            let next = wanted.get(at + 1).map(|next| next.slice(new_text));
             let cached = match old.find(this, next) {
                 Found::Same(chunk) => chunk,
                 Found::Edited(ids) => self.fresh(this, ids),
                 Found::New => self.fresh(this, Vec::new()),
             };
-            chunks.push(CachedChunk { range: chunk.range, ..cached });
+            chunks.push(CachedChunk { range: *range, ..cached });
         }
         for gone in old.rest() {
-            self.release(&gone.ids);
+            self.release(gone.objects.ids());
         }
-        let moved = wanted[wanted.len() - tail..].iter();
-        chunks.extend(rest.into_iter().zip(moved).map(|(chunk, new)| CachedChunk { range: new.range, ..chunk }));
-        CachedInput { name: known.name, text: input.text.clone(), chunks }
+        let moved = |range: TextRange| TextRange::new(range.start.wrapping_add(shift), range.end.wrapping_add(shift));
+        chunks.extend(tail.into_iter().map(|chunk| CachedChunk { range: moved(chunk.range), ..chunk }));
+        CachedInput { name, text: input.text.clone(), chunks }
     }
 
-    fn fresh(&mut self, text: &str, mut ids: Vec<ObjectId>) -> CachedChunk {
+    fn fresh(&mut self, text: &str, ids: Vec<ObjectId>) -> CachedChunk {
         let decoded = decode(&Arc::from(text), hash(text), &self.options);
-        if ids.len() > decoded.objects.len() {
-            let surplus = ids.split_off(decoded.objects.len());
-            self.release(&surplus);
-        }
-        while ids.len() < decoded.objects.len() {
-            ids.push(self.take_number());
-        }
-        CachedChunk { range: TextRange::empty(0), decoded, ids }
+        let mut ids = ids.into_iter();
+        let objects = decoded.objects.into_iter().map(|item| (ids.next().unwrap_or_else(|| self.take_number()), item)).collect();
+        self.release(ids);
+        CachedChunk { range: TextRange::empty(0), objects: Numbered::new(objects), findings: decoded.findings }
     }
 
     fn take_number(&mut self) -> ObjectId {
@@ -132,12 +149,12 @@ impl DocumentCache {
         ObjectId::from_index(index as usize)
     }
 
-    fn release(&mut self, ids: &[ObjectId]) {
-        if ids.is_empty() {
-            return;
+    fn release(&mut self, ids: impl Iterator<Item = ObjectId>) {
+        let before = self.free.len();
+        self.free.extend(ids.filter_map(ObjectId::index).map(|index| index as u32));
+        if self.free.len() > before {
+            self.free.sort_unstable_by(|a, b| b.cmp(a));
         }
-        self.free.extend(ids.iter().filter_map(|id| id.index()).map(|index| index as u32));
-        self.free.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     fn place(&self) -> (Objects, Vec<Diagnostic>) {
@@ -146,31 +163,77 @@ impl DocumentCache {
         for (at, cached) in self.inputs.iter().enumerate() {
             let source = SourceId(at as u32);
             for (number, chunk) in cached.chunks.iter().enumerate() {
-                let offset = chunk.range.start;
-                for (item, id) in chunk.decoded.objects.iter().zip(&chunk.ids) {
+                let (offset, items) = (chunk.range.start, chunk.objects.as_slice());
+                for (id, item) in items {
                     objects.push(Object {
                         id: *id,
                         source: Source { source, offset, number: number as u32 },
-                        parent: item.parent.and_then(|(index, node)| Some((*chunk.ids.get(index)?, node))),
+                        parent: item.parent.and_then(|(index, node)| Some((items.get(index)?.0, node))),
                         content: item.content.clone(),
                     });
                 }
-                findings.extend(chunk.decoded.findings.iter().map(|finding| place(finding.clone(), source, offset, &chunk.ids)));
+                findings.extend(chunk.findings.iter().map(|finding| place(finding.clone(), source, offset, items)));
             }
         }
         (objects, findings)
     }
 }
 
+/// What of a text is as it was: chunks at the beginning, chunks at the end, and the text between them.
+struct Same {
+    head: usize,
+    tail: usize,
+    /// Where in the new text the chunks at the beginning end, and those at the end begin.
+    from: usize,
+    to: usize,
+}
+
+impl Same {
+    fn find(old: &str, new: &str, chunks: &[CachedChunk]) -> Self {
+        let everything = Self { head: 0, tail: 0, from: 0, to: new.len() };
+        if chunks.is_empty() {
+            return everything;
+        }
+        let prefix = common_prefix(old.as_bytes(), new.as_bytes());
+        let suffix = common_suffix(&old.as_bytes()[prefix..], &new.as_bytes()[prefix..]);
+        // A chunk ends where it did if what ends it is as it was: the beginning of the line after it.
+        let head = chunks.partition_point(|chunk| chunk.range.end as usize + MARKER <= prefix).saturating_sub(1);
+        let from = if head == 0 { 0 } else { chunks[head - 1].range.end as usize };
+        // A `---` line begins a chunk whatever stands before it, but for directives.
+        let unchanged = old.len() - suffix;
+        let mut first = chunks.partition_point(|chunk| chunk.range.start as usize <= unchanged).max(head);
+        let is_marker = |line: &str| line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
+        let begins = |range: TextRange| old[..range.start as usize].ends_with('\n') && is_marker(range.slice(old));
+        while chunks.get(first).is_some_and(|chunk| !begins(chunk.range)) {
+            first += 1;
+        }
+        let tail = chunks.len() - first;
+        let to = chunks.get(first).map_or(new.len(), |chunk| new.len() - (old.len() - chunk.range.start as usize));
+        // A byte order mark is one at the beginning of a text only.
+        if from > 0 && new[from..].starts_with('\u{feff}') {
+            return everything;
+        }
+        let same = Self { head, tail, from, to };
+        let has_directives = |text: Option<&str>| text.is_none_or(|text| text.lines().any(|line| line.trim_start_matches('\u{feff}').starts_with('%')));
+        if tail > 0 && (to < from || has_directives(new.get(from..to))) {
+            return Self { head, tail: 0, from, to: new.len() };
+        }
+        same
+    }
+}
+
+/// How long a `---` is with what follows it.
+const MARKER: usize = 4;
+
 /// Turns the relative places of a finding into real ones.
-fn place(mut finding: Diagnostic, source: SourceId, offset: u32, ids: &[ObjectId]) -> Diagnostic {
+fn place(mut finding: Diagnostic, source: SourceId, offset: u32, items: &[(ObjectId, Item)]) -> Diagnostic {
     for_each_place(&mut finding, |place| match place {
         Place::Text(at, range) => {
             *at = source;
             *range = range.shifted(offset);
         }
         Place::Node { object, .. } => {
-            if let Some(id) = object.index().and_then(|index| ids.get(index)) {
+            if let Some((id, _)) = object.index().and_then(|index| items.get(index)) {
                 *object = *id;
             }
         }
@@ -276,7 +339,7 @@ impl<'t> Old<'t> {
 
     fn edited(&mut self) -> Found {
         self.at += 1;
-        self.take(self.at - 1).map_or(Found::New, |chunk| Found::Edited(chunk.ids))
+        self.take(self.at - 1).map_or(Found::New, |chunk| Found::Edited(chunk.objects.ids().collect()))
     }
 
     fn rest(self) -> impl Iterator<Item = CachedChunk> {

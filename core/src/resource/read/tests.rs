@@ -177,3 +177,55 @@ fn an_origin_survives_a_comment() {
     assert_eq!(before, after);
     assert_eq!(text.as_deref(), Some("/a/"));
 }
+
+/// Pieces of which texts are put together at random: whole documents, markers, directives, halves of objects.
+const PIECES: &[&str] = &[
+    "---\napiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
+    "---\napiVersion: v1\nkind: Service\nmetadata: {name: b}\n",
+    "apiVersion: v1\nkind: Service\nmetadata: {name: c}\n",
+    "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"d\"}}",
+    "---\n",
+    "...\n",
+    "--- # comment\n",
+    "# comment\n",
+    "%YAML 1.1\n",
+    "\n",
+    "x: |\n  --- text\n",
+    " ---\n",
+    "{",
+    "}",
+    "- ",
+    "-",
+    "a: b",
+    "\u{feff}",
+];
+
+proptest::proptest! {
+    #[test]
+    fn any_sequence_of_edits_reads_as_from_scratch(
+        start in proptest::collection::vec(0..PIECES.len(), 0..12),
+        edits in proptest::collection::vec((0..64_usize, 0..3_usize, 0..PIECES.len()), 1..6),
+    ) {
+        let mut pieces: Vec<usize> = start;
+        let mut cache = DocumentCache::new();
+        let mut check = |pieces: &[usize]| {
+            let text: String = pieces.iter().map(|piece| PIECES[*piece]).collect();
+            let (remembered, findings) = read(&inputs(&text), &options(), &mut cache);
+            let (fresh, from_scratch) = once(&text);
+            let row = |object: &Object| (object.key.to_string(), object.source, object.broken, object.value_range(object.root.id));
+            assert_eq!(remembered.iter().map(row).collect::<Vec<_>>(), fresh.iter().map(row).collect::<Vec<_>>(), "{text:?}");
+            assert_eq!(codes(&findings), codes(&from_scratch), "{text:?}");
+        };
+        check(&pieces);
+        for (place, what, piece) in edits {
+            let at = place % (pieces.len() + 1);
+            match what {
+                0 => pieces.insert(at, piece),
+                1 if at < pieces.len() => drop(pieces.remove(at)),
+                _ if at < pieces.len() => pieces[at] = piece,
+                _ => pieces.push(piece),
+            }
+            check(&pieces);
+        }
+    }
+}

@@ -12,8 +12,12 @@ use alloc::sync::Arc;
 
 /// Whether an object could name variables at all.
 pub(super) fn may_expand(object: &Object) -> bool {
-    // A `$` may also be written as an escape.
-    object.text.as_ref().is_some_and(|text| memchr::memchr(b'$', text.as_bytes()).is_some() || text.contains("\\x24") || text.contains("\\u0024"))
+    let Some(text) = &object.text else { return false };
+    match memchr::memchr2(b'$', b'\\', text.as_bytes()) {
+        None => false,
+        // A `$` may also be written as an escape.
+        Some(_) => text.contains('$') || text.contains("\\x24") || text.contains("\\u0024"),
+    }
 }
 
 /// A text with its variables put in, or `None` where nothing changes.

@@ -5,7 +5,7 @@ extern crate std;
 use super::super::{MissingSecrets, Options};
 use super::{Memory, fetch, fetch_again, read_options};
 use crate::config::{Config, Ledger, Payload, Presence, State, Why};
-use crate::diagnostic::{self, Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::resource::{DocumentCache, Input, Inputs, Objects, read};
 use crate::text::to_json;
 use alloc::string::{String, ToString};
@@ -296,33 +296,6 @@ fn a_memory_gives_what_fetching_from_scratch_gives() {
         let said = |findings: &[Diagnostic]| findings.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>();
         assert_eq!(said(&findings), said(&fresh.findings));
     }
-}
-
-/// The pages whose examples are of this stage: their first `yaml` block produces the code.
-#[test]
-fn examples_of_pages_produce_their_code() {
-    let own = "syntax broken-separator suspicious-text template duplicate-key bad-anchor alias-bomb too-large not-json incomplete-object \
-               name-not-a-string invalid-service invalid-ingress invalid-secret overwritten unknown-kind edge-stack-kind duplicate-resource \
-               other-ambassador-id not-watched class-not-ours annotation-lost annotation-not-read unsupported-in-annotation \
-               unreferenced-secret unusable-secret bad-pem assumed-secret bad-duration";
-    let mut wrong = Vec::new();
-    for name in own.split_whitespace() {
-        let page = diagnostic::codes::find(name).expect(name).page;
-        let (before, rest) = page.split_once("```yaml\n").unwrap_or_default();
-        let example = rest.split("```").next().unwrap_or_default();
-        let mut options = Options::default();
-        if before.contains("--missing-secrets assume") {
-            options.missing_secrets = MissingSecrets::Assume;
-        }
-        if before.contains("--env AMBASSADOR_KNATIVE_SUPPORT=true") {
-            options.env.insert("AMBASSADOR_KNATIVE_SUPPORT".into(), "true".into());
-        }
-        let fetched = with(&options, example);
-        if !fetched.codes().contains(&name) {
-            wrong.push(format!("{name}: {:?}", fetched.codes()));
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::route::{Matcher, Routes};
 use super::{Lowering, http::BaseHttp};
-use crate::dialect::ambassador::model::group::{Group, GroupKind, TcpGroup};
+use crate::dialect::ambassador::model::group::{Group, TcpGroup};
 use crate::dialect::ambassador::model::host::InsecureAction;
 use crate::dialect::ambassador::model::hostglob::globs_overlap;
 use crate::dialect::ambassador::model::listener::{Protocol, Security};
@@ -124,8 +124,7 @@ impl<'m> Lowering<'m, '_> {
     fn tcp_chains(&mut self, listener: &'m Listener, chains: &mut Chains<'m>) {
         let model = self.model;
         let bound = listener.bind_to();
-        for group in model.ordered_groups() {
-            let GroupKind::Tcp(tcp) = &group.kind else { continue };
+        for (group, tcp) in model.tcp_groups() {
             if tcp.bind_to(model.options) != bound {
                 continue;
             }

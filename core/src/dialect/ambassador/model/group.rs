@@ -82,8 +82,8 @@ pub struct Group {
     pub key: GroupKey,
     /// The first Mapping's, on which errors of the group are posted.
     pub identity: Identity,
-    /// Where its routes stand.
-    pub weight: RouteWeight,
+    /// The member that decides where its routes stand: the heaviest. TCP groups have none, and stand last.
+    pub heaviest: Option<Arc<HttpMapping>>,
     /// Its members.
     pub kind: GroupKind,
 }
@@ -274,12 +274,12 @@ impl Model<'_> {
         match groups.entry(mapping.group.clone()) {
             indexmap::map::Entry::Vacant(slot) => {
                 let mut group = HttpGroup::new(mapping.clone());
-                let (key, identity, weight) = (mapping.group.clone(), mapping.identity.clone(), mapping.weight.clone());
+                let (key, identity, heaviest) = (mapping.group.clone(), mapping.identity.clone(), Some(mapping.clone()));
                 group.take(mapping, &identity, posts);
-                slot.insert(Group { key, identity, weight, kind: GroupKind::Http(alloc::boxed::Box::new(group)) });
+                slot.insert(Group { key, identity, heaviest, kind: GroupKind::Http(alloc::boxed::Box::new(group)) });
             }
             indexmap::map::Entry::Occupied(mut slot) => {
-                let Group { kind, identity, weight, .. } = slot.get_mut();
+                let Group { kind, identity, heaviest, .. } = slot.get_mut();
                 let GroupKind::Http(group) = kind else { return };
                 if group.mappings.iter().any(|member| same_member(&member.identity, &mapping.identity)) {
                     posts.duplicate_member(&mapping.identity, identity);
@@ -290,9 +290,9 @@ impl Model<'_> {
                     posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
                     return;
                 }
-                let new_weight = mapping.weight.clone();
-                if group.take(mapping, identity, posts) && new_weight > *weight {
-                    *weight = new_weight;
+                let newcomer = mapping.clone();
+                if group.take(mapping, identity, posts) && heaviest.as_ref().is_none_or(|known| newcomer.weight > known.weight) {
+                    *heaviest = Some(newcomer);
                 }
             }
         }
@@ -316,8 +316,7 @@ impl Model<'_> {
                     host: mapping.spec.host.clone().filter(|text| !text.value.is_empty()),
                     mappings: vec![Member::new(Arc::new(mapping))],
                 };
-                let weight = RouteWeight { numbers: vec![0], ..RouteWeight::default() };
-                slot.insert(Group { key, identity, weight, kind: GroupKind::Tcp(alloc::boxed::Box::new(group)) });
+                slot.insert(Group { key, identity, heaviest: None, kind: GroupKind::Tcp(alloc::boxed::Box::new(group)) });
             }
             indexmap::map::Entry::Occupied(mut slot) => {
                 let Group { kind, identity, .. } = slot.get_mut();

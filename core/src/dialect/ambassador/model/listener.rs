@@ -277,8 +277,7 @@ impl Model<'_> {
     /// ListenerFactory.finalize: TCP groups whose port nobody listens on get a listener.
     pub(super) fn add_tcp_listeners(&mut self) {
         let mut wanted: Vec<Listener> = Vec::new();
-        for group in self.ordered_groups() {
-            let GroupKind::Tcp(tcp) = &group.kind else { continue };
+        for (group, tcp) in self.tcp_groups() {
             let key = tcp.bind_to(self.options);
             if self.listeners.contains_key(key.as_str()) || wanted.iter().any(|listener| listener.bind_to() == key) {
                 continue;
@@ -307,12 +306,26 @@ impl Model<'_> {
         }
     }
 
-    /// Groups in the order of their routes: the heaviest first; of equals, the one that came last.
-    pub fn ordered_groups(&self) -> Vec<&super::Group> {
-        let mut groups: Vec<&super::Group> = self.groups.values().collect();
-        groups.sort_by(|a, b| a.weight.cmp(&b.weight));
-        groups.reverse();
-        groups
+    /// Puts groups in the order of their routes: the heaviest first; of equals, the one that came last.
+    pub(super) fn order_groups(&mut self) {
+        let weight = |at: &usize| self.groups.get_index(*at).and_then(|(_, group)| group.heaviest.as_ref()).map(|mapping| &mapping.weight);
+        let mut order: Vec<usize> = (0..self.groups.len()).collect();
+        order.sort_by(|a, b| weight(a).cmp(&weight(b)));
+        order.reverse();
+        self.group_order = order;
+    }
+
+    /// Groups in the order of their routes.
+    pub fn ordered_groups(&self) -> impl Iterator<Item = &super::Group> {
+        self.group_order.iter().filter_map(|at| Some(self.groups.get_index(*at)?.1))
+    }
+
+    /// Groups of TCPMappings in order.
+    pub fn tcp_groups(&self) -> impl Iterator<Item = (&super::Group, &super::group::TcpGroup)> {
+        self.ordered_groups().filter_map(|group| match &group.kind {
+            GroupKind::Tcp(tcp) => Some((group, &**tcp)),
+            GroupKind::Http(_) => None,
+        })
     }
 }
 

@@ -86,6 +86,8 @@ pub struct Model<'c> {
     pub auth: Option<Auth>,
     /// Mapping groups by identity.
     pub groups: Map<group::GroupKey, Group>,
+    /// The groups' numbers in the order of their routes.
+    group_order: Vec<usize>,
     /// Clusters by their long name.
     pub clusters: Map<Str, ClusterEntry>,
     /// What was complained of, by resource.
@@ -129,6 +131,7 @@ impl<'c> Model<'c> {
         model.add_service_clusters();
         // With everything known: weights across a group, clusters, listeners for TCP groups, names that Envoy takes.
         model.finish_groups(memory);
+        model.order_groups();
         model.add_tcp_listeners();
         model.normalize_cluster_names();
         sink.append(&mut model.posts.diagnostics);
@@ -153,6 +156,7 @@ impl<'c> Model<'c> {
             filters: Vec::new(),
             auth: None,
             groups: Map::default(),
+            group_order: Vec::new(),
             clusters: Map::default(),
             posts: Posts::default(),
         }

@@ -1,0 +1,277 @@
+//! Fixtures: one Markdown file for each feature, which reads like a specification and is run as a test.
+//!
+//! A file has cases: each is a run of blocks that begins with ```` ```yaml ````. The info string of `yaml` may say `gateway` (a Listener and
+//! a Host stand beside it, in `gateway.yaml`), `file=NAME`, and options as [`crate::work::options`] reads them. What follows is expected of it:
+//!
+//! - ```` ```findings ````: all findings, each `LINE:COLUMN SEVERITY CODE MESSAGE`, with `FILE:` in front where it is not the
+//!   first file, and `-` for what is about the whole. Without this block there must be none.
+//! - ```` ```envoy ````: places ([`crate::place`]), each followed by the JSON expected there ([`crate::show`]), or by `absent`.
+//! - ```` ```ledger ````: what became of every object of the first file, in order.
+//! - ```` ```explain PLACE ````: where the value there comes from.
+//!
+//! What must not be here: expectations.
+
+use crate::place::{find, is_place, without_own_routes};
+use crate::show::{difference, pretty, project};
+use crate::work::{Work, inputs, options};
+use chancery_core::explain::{Finding, LedgerRow, Positions, View, Viewed, explain_pointer, resolve};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// The gateway that stands beside an input with `gateway`.
+pub const GATEWAY: &str = include_str!("../fixtures/ambassador/gateway.yaml");
+
+/// A piece of a file.
+#[derive(Clone, Debug)]
+enum Piece {
+    Prose(String),
+    Block { info: String, body: String },
+}
+
+/// What running a file gave.
+pub struct Outcome {
+    /// What is not as expected, with the number of the case.
+    pub failures: Vec<String>,
+    /// The file as it would be if everything were as expected.
+    pub updated: String,
+    /// How many cases it has.
+    pub cases: usize,
+    /// The inputs of its cases, each with its options, for other suites: one file a case only.
+    pub questions: Vec<String>,
+}
+
+fn parse(text: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut prose = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else {
+            prose.push_str(line);
+            prose.push('\n');
+            continue;
+        };
+        pieces.push(Piece::Prose(std::mem::take(&mut prose)));
+        let mut body = String::new();
+        for line in lines.by_ref().take_while(|line| *line != "```") {
+            body.push_str(line);
+            body.push('\n');
+        }
+        pieces.push(Piece::Block { info: info.to_string(), body });
+    }
+    pieces.push(Piece::Prose(prose));
+    pieces
+}
+
+/// The input of a case.
+#[derive(Default)]
+struct Case {
+    files: Vec<(String, String)>,
+    options: String,
+    gateway: bool,
+}
+
+impl Case {
+    fn add(&mut self, info: &str, body: &str) {
+        let mut name = if self.files.is_empty() { "input.yaml".to_string() } else { format!("input-{}.yaml", self.files.len() + 1) };
+        for word in info.split_whitespace().skip(1) {
+            match word.split_once('=') {
+                Some(("file", file)) => name = file.into(),
+                _ if word == "gateway" => self.gateway = true,
+                _ => {
+                    self.options.push_str(word);
+                    self.options.push(' ');
+                }
+            }
+        }
+        self.files.push((name, body.into()));
+    }
+
+    fn question(&self) -> Option<String> {
+        let [(_, text)] = self.files.as_slice() else { return None };
+        let gateway = if self.gateway { GATEWAY } else { "" };
+        Some(format!("{}\n{text}\n{gateway}", self.options))
+    }
+
+    fn run(&self) -> Work {
+        let options = options(&self.options).unwrap_or_else(|error| panic!("{error}"));
+        let gateway = self.gateway.then_some(("gateway.yaml", GATEWAY));
+        Work::new(&inputs(self.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).chain(gateway)), &options)
+    }
+}
+
+/// Runs a fixture.
+pub fn run(text: &str) -> Outcome {
+    let mut outcome = Outcome { failures: Vec::new(), updated: String::new(), cases: 0, questions: Vec::new() };
+    let pieces = parse(text);
+    let is_input = |piece: &Piece| matches!(piece, Piece::Block { info, .. } if info.split_whitespace().next() == Some("yaml"));
+    let is_check = |piece: &Piece| matches!(piece, Piece::Block { info, .. } if !info.starts_with("yaml"));
+    let mut at = 0;
+    while at < pieces.len() {
+        if !is_input(&pieces[at]) {
+            write_piece(&mut outcome.updated, &pieces[at]);
+            at += 1;
+            continue;
+        }
+        // A case: inputs, then checks, up to the next input.
+        let mut case = Case::default();
+        let mut end = at;
+        while end < pieces.len() && !is_check(&pieces[end]) {
+            if let (true, Piece::Block { info, body }) = (is_input(&pieces[end]), &pieces[end]) {
+                case.add(info, body);
+            }
+            end += 1;
+        }
+        let last_input = (at..end).rev().find(|index| is_input(&pieces[*index])).unwrap_or(at);
+        while end < pieces.len() && !is_input(&pieces[end]) {
+            end += 1;
+        }
+        outcome.cases += 1;
+        outcome.questions.extend(case.question());
+        let mut checked = Checked { work: case.run(), envoy: None, failures: Vec::new() };
+        let findings = findings_text(&checked.work.findings(), &case);
+        let tells = |piece: &Piece| matches!(piece, Piece::Block { info, .. } if info == "findings");
+        let told = pieces[at..end].iter().any(tells);
+        for (index, piece) in pieces.iter().enumerate().take(end).skip(at) {
+            match piece {
+                Piece::Block { info, body } if !is_input(piece) => {
+                    let body = checked.block(info, body, &findings, &case);
+                    write_piece(&mut outcome.updated, &Piece::Block { info: info.clone(), body });
+                }
+                _ => write_piece(&mut outcome.updated, piece),
+            }
+            if index == last_input && !told && !findings.is_empty() {
+                checked.failures.push(format!("findings that are not told of:\n{findings}"));
+                outcome.updated.push('\n');
+                write_piece(&mut outcome.updated, &Piece::Block { info: "findings".into(), body: findings.clone() });
+            }
+        }
+        let number = outcome.cases;
+        outcome.failures.extend(checked.failures.into_iter().map(|failure| format!("case {number}: {failure}")));
+        at = end;
+    }
+    outcome
+}
+
+fn write_piece(out: &mut String, piece: &Piece) {
+    match piece {
+        Piece::Prose(text) => out.push_str(text),
+        Piece::Block { info, body } => {
+            let _ = write!(out, "```{info}\n{body}```\n");
+        }
+    }
+}
+
+struct Checked {
+    work: Work,
+    envoy: Option<Value>,
+    failures: Vec<String>,
+}
+
+impl Checked {
+    /// Checks a block; returns what should stand in it.
+    fn block(&mut self, info: &str, body: &str, findings: &str, case: &Case) -> String {
+        let (what, rest) = info.split_once(' ').unwrap_or((info, ""));
+        let got = match what {
+            "findings" => findings.to_string(),
+            "envoy" => return self.envoy_block(body),
+            "ledger" => {
+                let rows = self.work.ledger();
+                rows.iter().filter(|row| row.span.as_ref().is_none_or(|span| span.file == case.files[0].0)).map(ledger_line).collect()
+            }
+            "explain" => self.explain(rest),
+            _ => return body.to_string(),
+        };
+        if got != body {
+            self.failures.push(format!("{info}: expected\n{body}got\n{got}"));
+        }
+        got
+    }
+
+    fn envoy_block(&mut self, body: &str) -> String {
+        let envoy = self.envoy.get_or_insert_with(|| {
+            let mut envoy = self.work.envoy();
+            without_own_routes(&mut envoy);
+            envoy
+        });
+        let mut updated = String::new();
+        let mut lines = body.lines().peekable();
+        while let Some(words) = lines.next() {
+            let _ = writeln!(updated, "{words}");
+            if words.trim().is_empty() || words.starts_with('#') {
+                continue;
+            }
+            let mut json = String::new();
+            while let Some(line) = lines.next_if(|line| !is_place(line) && !line.starts_with('#')) {
+                json.push_str(line);
+                json.push('\n');
+            }
+            let json = json.trim();
+            let got = find(envoy, words);
+            let expected = match json {
+                "absent" => Value::String(crate::show::ABSENT.into()),
+                "?" | "" => Value::String("?".into()),
+                json => serde_json::from_str(json).unwrap_or_else(|error| panic!("{words}: {error}\n{json}")),
+            };
+            if let Some(difference) = difference(got.as_ref(), &expected, "") {
+                self.failures.push(format!("{words}: at {difference}"));
+                let _ = match &got {
+                    Some(got) => writeln!(updated, "{}", pretty(&project(Some(got), &expected), 0)),
+                    None => writeln!(updated, "absent"),
+                };
+            } else {
+                let _ = writeln!(updated, "{json}");
+            }
+        }
+        updated
+    }
+
+    fn explain(&mut self, asked: &str) -> String {
+        let positions = Positions::new(&self.work.compilation.inputs, &self.work.compilation.objects);
+        let viewed = Viewed::new(&self.work.compilation, View::Envoy, &mut self.work.compiler.emitted);
+        let Some(pointer) = resolve(&viewed.root, asked).into_iter().next() else { return "no such place\n".into() };
+        let explanation = explain_pointer(&self.work.compilation, &positions, &viewed, &pointer);
+        let value = explanation.value.map(|node| chancery_core::text::to_json(&node, false)).unwrap_or_default();
+        let mut out = format!("{value}\n");
+        for origin in explanation.origins {
+            let place = origin.span.map_or_else(|| "-".into(), |span| format!("{}:{}:{}", span.file, span.line, span.column));
+            let _ = writeln!(out, "{place} {}", origin.why);
+        }
+        out
+    }
+}
+
+fn findings_text(findings: &[Finding], case: &Case) -> String {
+    let line = |finding: &Finding| {
+        let place = finding.span.as_ref().map_or_else(
+            || "-".into(),
+            |span| {
+                let file = if span.file == case.files[0].0 { String::new() } else { format!("{}:", span.file) };
+                format!("{file}{}:{}", span.line, span.column)
+            },
+        );
+        format!("{place} {} {} {}\n", finding.severity, finding.code, finding.message)
+    };
+    findings.iter().map(line).collect()
+}
+
+fn ledger_line(row: &LedgerRow) -> String {
+    let mut line = format!("{}: {}", row.resource, row.state);
+    let names = |list: &[chancery_core::explain::ResourceRef]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    if !row.with.is_empty() {
+        let _ = write!(line, " with {}", names(&row.with));
+    }
+    if let Some(by) = &row.by {
+        let _ = write!(line, " by {by}");
+    }
+    if !row.into.is_empty() {
+        let _ = write!(line, ", {}", row.into.iter().map(|into| into.as_str()).collect::<Vec<_>>().join(", "));
+    }
+    if let Some(why) = row.why {
+        let _ = write!(line, " ({why})");
+    }
+    if let Some(detail) = &row.detail {
+        let _ = write!(line, ": {detail}");
+    }
+    line.push('\n');
+    line
+}

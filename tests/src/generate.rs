@@ -1,0 +1,95 @@
+//! Configurations of any size, as a platform team might have them: the same text for the same numbers, everywhere.
+//!
+//! What must not be here: measuring.
+
+use crate::chance::Chance;
+use std::fmt::Write as _;
+
+/// How many Hosts share the Mappings.
+const HOSTS: usize = 12;
+
+/// Listeners for HTTP and HTTPS, a certificate that is not there, Hosts, and so many Mappings: plain ones, regexes, exact paths, headers,
+/// query parameters, methods, canaries, rewrites, timeouts, retries, CORS.
+pub fn mappings(count: usize, seed: u64) -> String {
+    documents(count, seed).concat()
+}
+
+/// The same, document by document.
+pub fn documents(count: usize, seed: u64) -> Vec<String> {
+    let mut chance = Chance::new(seed ^ count as u64);
+    let mut documents = Vec::with_capacity(count + HOSTS + 2);
+    for (name, port, protocol) in [("http", 8080, "HTTP"), ("https", 8443, "HTTPS")] {
+        documents.push(format!(
+            "---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {{name: {name}, namespace: default}}\nspec:\n  port: {port}\n  \
+             protocol: {protocol}\n  securityModel: XFP\n  hostBinding: {{namespace: {{from: ALL}}}}\n"
+        ));
+    }
+    for host in 0..HOSTS {
+        let action = ["Redirect", "Route", "Reject"][host % 3];
+        documents.push(format!(
+            "---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {{name: shop-{host}, namespace: default}}\nspec:\n  \
+             hostname: shop{host}.example.com\n  requestPolicy: {{insecure: {{action: {action}}}}}\n"
+        ));
+    }
+    let mut before: Option<(String, usize)> = None;
+    for number in 0..count {
+        let mut text = format!(
+            "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata:\n  name: item-{number}\n  namespace: default\nspec:\n"
+        );
+        match before.take().filter(|_| chance.percent(25)) {
+            Some((matcher, of)) => {
+                let weight = chance.pick(&[5, 10, 25, 50]);
+                let _ = write!(text, "{matcher}  service: item-{of}-next\n  weight: {weight}\n");
+            }
+            None => {
+                let matcher = matcher(number, &mut chance);
+                let scheme = if chance.percent(10) { "https://" } else { "" };
+                let _ = write!(text, "{matcher}  service: {scheme}item-{}{}\n", chance.below(count.max(2) / 2), chance.pick(&["", ":8080", ".shop", ".shop:9000"]));
+                before = Some((matcher, number));
+            }
+        }
+        settings(&mut text, &mut chance);
+        documents.push(text);
+    }
+    documents
+}
+
+fn matcher(number: usize, chance: &mut Chance) -> String {
+    let mut text = format!("  hostname: shop{}.example.com\n", number % HOSTS);
+    let _ = match chance.below(10) {
+        0 => write!(text, "  prefix: \"/item/{number}/[0-9]+/.*\"\n  prefix_regex: true\n  rewrite: \"\"\n"),
+        1 => write!(text, "  prefix: /item/{number}\n  prefix_exact: true\n"),
+        _ => write!(text, "  prefix: /{}/{number}/\n", chance.pick(&["item", "api", "v2/api", "shop"])),
+    };
+    if chance.percent(15) {
+        let _ = write!(text, "  method: {}\n", chance.pick(&["GET", "POST", "DELETE"]));
+    }
+    if chance.percent(15) {
+        let _ = write!(text, "  headers:\n    x-customer: c{}\n", chance.below(7));
+    }
+    if chance.percent(8) {
+        text.push_str("  regex_headers:\n    x-version: \"v[0-9]+\"\n");
+    }
+    if chance.percent(8) {
+        let _ = write!(text, "  query_parameters:\n    page: \"{}\"\n", chance.below(9));
+    }
+    if chance.percent(5) {
+        let _ = write!(text, "  precedence: {}\n", 1 + chance.below(9));
+    }
+    text
+}
+
+fn settings(text: &mut String, chance: &mut Chance) {
+    if chance.percent(20) {
+        let _ = write!(text, "  timeout_ms: {}\n", chance.pick(&[1000, 5000, 20_000]));
+    }
+    if chance.percent(10) {
+        text.push_str("  cors:\n    origins: [\"https://shop.example.com\"]\n    methods: [GET, POST]\n    max_age: \"600\"\n");
+    }
+    if chance.percent(15) {
+        let _ = write!(text, "  retry_policy:\n    retry_on: 5xx\n    num_retries: {}\n", 1 + chance.below(4));
+    }
+    if chance.percent(15) {
+        let _ = write!(text, "  add_request_headers:\n    x-from:\n      value: gateway{}\n      append: false\n", chance.below(5));
+    }
+}

@@ -1,0 +1,12 @@
+//! What the suites share: compiling a text as the command line would, fixtures, places in Envoy's configuration, repeatable chance,
+//! and configurations of any size.
+//!
+//! What must not be here: expectations.
+
+pub mod chance;
+pub mod fixture;
+pub mod fuzz;
+pub mod generate;
+pub mod place;
+pub mod show;
+pub mod work;

@@ -1,0 +1,65 @@
+//! Compiles, and gives every view of the result as plain data.
+//!
+//! What must not be here: expectations.
+
+use chancery_core::backend::envoy::Document;
+use chancery_core::compile::{Compilation, Compiler, Options};
+use chancery_core::explain::{Finding, LedgerRow, Positions, findings, ledger};
+use chancery_core::resource::{Input, Inputs};
+use serde_json::Value;
+
+pub use chancery_parity::{emit, options};
+
+/// Named texts as inputs.
+pub fn inputs<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Inputs {
+    Inputs { inputs: files.into_iter().map(|(name, text)| Input { name: name.into(), text: text.into() }).collect() }
+}
+
+/// A compilation and its views.
+pub struct Work {
+    /// The memory that made it.
+    pub compiler: Compiler,
+    /// The value of every stage.
+    pub compilation: Compilation,
+}
+
+impl Work {
+    /// Compiles from scratch.
+    pub fn new(inputs: &Inputs, options: &Options) -> Self {
+        let mut compiler = Compiler::new();
+        let compilation = compiler.compile(inputs, options);
+        Self { compiler, compilation }
+    }
+
+    /// Compiles one text with the defaults.
+    pub fn of(text: &str) -> Self {
+        Self::new(&inputs([("input.yaml", text)]), &Options::default())
+    }
+
+    /// A document as text.
+    pub fn text(&mut self, document: Document) -> String {
+        emit(&self.compilation, document, &mut self.compiler).text()
+    }
+
+    /// The bootstrap.
+    pub fn envoy(&mut self) -> Value {
+        let text = self.text(Document::Bootstrap);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("the bootstrap is no JSON: {error}"))
+    }
+
+    /// What was found.
+    pub fn findings(&self) -> Vec<Finding> {
+        findings(&self.compilation, &Positions::new(&self.compilation.inputs, &self.compilation.objects))
+    }
+
+    /// What became of every object.
+    pub fn ledger(&self) -> Vec<LedgerRow> {
+        ledger(&self.compilation, &Positions::new(&self.compilation.inputs, &self.compilation.objects))
+    }
+
+    /// The errors, as `line code`.
+    pub fn errors(&self) -> Vec<String> {
+        let errors = self.findings().into_iter().filter(|finding| finding.severity == "error");
+        errors.map(|finding| format!("{} {}", finding.span.map_or(0, |span| span.line), finding.code)).collect()
+    }
+}

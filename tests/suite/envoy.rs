@@ -1,0 +1,105 @@
+//! A real Envoy accepts what we give it: every example, every fixture, and a corpus where there is one.
+//!
+//! `CHANCERY_ENVOY` names the program (`cargo xtask test` finds or installs it); `CHANCERY_CORPUS` may name a folder of corpora.
+
+use crate::{examples, fixtures};
+use chancery_core::backend::envoy::Document;
+use chancery_tests::fixture;
+use chancery_tests::work::{Work, inputs, options};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::{env, fs, thread};
+
+/// What Envoy says against it.
+fn refused(envoy: &OsString, name: &str, text: &str) -> Option<String> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("envoy");
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(format!("{name}.json"));
+    fs::write(&path, text).expect("a file");
+    let output = Command::new(envoy).args(["--mode", "validate", "--log-level", "error", "--base-id", "7", "-c"]).arg(&path).output().expect("Envoy");
+    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (!output.status.success()).then(|| format!("{}: {told}", path.display()))
+}
+
+/// Asks for all of them, two at a time.
+fn all_accepted(what: &str, documents: Vec<(String, String)>) {
+    let Some(envoy) = env::var_os("CHANCERY_ENVOY") else {
+        println!("skipped: CHANCERY_ENVOY names no program");
+        return;
+    };
+    let count = documents.len();
+    let (queue, failures) = (Mutex::new(documents), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((name, text)) = { queue.lock().expect("the queue").pop() } {
+                    if let Some(told) = refused(&envoy, &name, &text) {
+                        failures.lock().expect("the list").push(told);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("the list");
+    assert!(failures.is_empty(), "{} of {count}: {}", failures.len(), failures.join("\n"));
+    println!("Envoy accepts {count} {what}");
+}
+
+#[test]
+fn envoy_accepts_the_examples() {
+    let bootstrap = |example: examples::Example| {
+        let mut work = Work::new(&example.inputs, &options("").expect("options"));
+        (example.name, work.text(Document::Bootstrap))
+    };
+    all_accepted("examples", examples::examples().into_iter().map(bootstrap).collect());
+}
+
+#[test]
+fn envoy_accepts_the_fixtures() {
+    let mut documents = Vec::new();
+    for path in fixtures::files() {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (index, question) in fixture::run(&fs::read_to_string(&path).expect("a fixture")).questions.into_iter().enumerate() {
+            let (line, text) = question.split_once('\n').unwrap_or_default();
+            let mut work = Work::new(&inputs([("input.yaml", text)]), &options(line).expect("options"));
+            documents.push((format!("{name}-{index}"), work.text(Document::Bootstrap)));
+        }
+    }
+    all_accepted("inputs of fixtures", documents);
+}
+
+#[test]
+fn envoy_accepts_the_corpus() {
+    let Some(corpus) = env::var_os("CHANCERY_CORPUS") else {
+        println!("skipped: CHANCERY_CORPUS names no corpus");
+        return;
+    };
+    let one_in = env::var("CHANCERY_ENVOY_ONE_IN").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    let mut cases: Vec<_> = fs::read_dir(Path::new(&corpus).join("ambassador")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    cases.sort();
+    let mut documents = Vec::new();
+    for case in cases.iter().step_by(one_in) {
+        let (Ok(text), Ok(flags)) = (fs::read_to_string(case.join("input.yaml")), fs::read_to_string(case.join("options.json"))) else { continue };
+        let mut work = Work::new(&inputs([("input.yaml", text.as_str())]), &options(&flags_of(&flags)).expect("options"));
+        documents.push((case.file_name().unwrap_or_default().to_string_lossy().into_owned(), work.text(Document::Bootstrap)));
+    }
+    all_accepted("inputs of the corpus", documents);
+}
+
+/// A case's options as [`options`] reads them; what only its scorer needs is left out.
+fn flags_of(json: &str) -> String {
+    let flags: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).expect("options.json");
+    let mut words = Vec::new();
+    for (key, value) in flags {
+        match (key.as_str(), value) {
+            ("resolve_to", _) | (_, serde_json::Value::Bool(false) | serde_json::Value::Null) => {}
+            ("env", serde_json::Value::Object(variables)) => {
+                words.extend(variables.iter().map(|(name, value)| format!("env.{name}={}", value.as_str().unwrap_or_default())));
+            }
+            (key, value) => words.push(format!("{}={}", key.replace('_', "-"), value.as_str().map_or_else(|| value.to_string(), str::to_string))),
+        }
+    }
+    words.join(" ")
+}

@@ -1,0 +1,47 @@
+//! What ships in `assets/examples` compiles, and says what its first lines promise.
+//!
+//! The first comment lines of an example may hold `Findings: CODE, CODE`: exactly those codes are found. Without it nothing is.
+
+use chancery_core::resource::Inputs;
+use chancery_tests::work::{Work, inputs, options};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+/// An example: a file, or a folder of files.
+pub struct Example {
+    pub name: String,
+    pub inputs: Inputs,
+    promised: BTreeSet<String>,
+}
+
+pub fn examples() -> Vec<Example> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../assets/examples/ambassador");
+    let mut paths: Vec<_> = fs::read_dir(folder).expect("examples").flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    paths.sort();
+    let example = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).expect("an example");
+        let told = text.lines().take_while(|line| line.starts_with('#')).find_map(|line| line.strip_prefix("# Findings: "));
+        let promised = told.into_iter().flat_map(|codes| codes.split(", ")).map(str::to_string).collect();
+        Example { inputs: inputs([(name.as_str(), text.as_str())]), name, promised }
+    };
+    paths.into_iter().map(example).collect()
+}
+
+#[test]
+fn examples_do_what_they_say() {
+    let examples = examples();
+    assert!(examples.len() >= 8, "there are {} examples", examples.len());
+    for example in &examples {
+        let mut work = Work::new(&example.inputs, &options("").expect("options"));
+        let found = work.findings();
+        let codes: BTreeSet<String> = found.iter().map(|finding| finding.code.to_string()).collect();
+        let told: Vec<_> = found.iter().map(|finding| (finding.span.as_ref().map(|span| span.line), finding.code, &finding.message)).collect();
+        assert_eq!(codes, example.promised, "{}: {told:#?}", example.name);
+        let envoy = work.envoy();
+        let listeners = envoy["static_resources"]["listeners"].as_array().map_or(0, Vec::len);
+        assert!(listeners > 1, "{} gives Envoy something to listen to beside the port of its readiness", example.name);
+    }
+}

@@ -1,0 +1,149 @@
+//! A value of the wrong type in every field of every kind, made from the table of kinds: an error at its line, and the rest compiles.
+
+use chancery_core::dialect::ambassador::kinds::{ALL, Kind, Version};
+use chancery_core::schema::{Others, Schema, Shape};
+use chancery_tests::fixture::GATEWAY;
+use chancery_tests::work::{Work, inputs, options};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// One step from an object to a value in it.
+#[derive(Clone)]
+enum Step {
+    Field(String),
+    Item,
+}
+
+/// A place of a kind, and the types that may stand there.
+struct Spot {
+    steps: Vec<Step>,
+    fits: BTreeSet<&'static str>,
+}
+
+/// A value for each type, with what it looks like.
+const VALUES: [(&str, &str); 6] = [("boolean", "true"), ("integer", "7"), ("number", "1.5"), ("string", "\"\\u2603 no\""), ("array", "[]"), ("object", "{a: b}")];
+
+fn fits(schema: &Schema, into: &mut BTreeSet<&'static str>) {
+    match schema.shape {
+        Shape::Any => into.extend(VALUES.map(|(name, _)| name)),
+        Shape::Boolean => drop(into.insert("boolean")),
+        Shape::Integer(_) => drop(into.insert("integer")),
+        Shape::Number(_) => into.extend(["integer", "number"]),
+        Shape::String(_) => drop(into.insert("string")),
+        Shape::IntOrString => into.extend(["integer", "string"]),
+        Shape::Array { .. } => drop(into.insert("array")),
+        Shape::Object(_) => drop(into.insert("object")),
+        Shape::OneOf(of) | Shape::AnyOf(of) => of.iter().for_each(|schema| fits(schema, into)),
+    }
+}
+
+fn spots(schema: &Schema, steps: &mut Vec<Step>, into: &mut Vec<Spot>) {
+    if steps.len() > 8 {
+        return;
+    }
+    within(schema, steps, into);
+    if !steps.is_empty() {
+        let mut types = BTreeSet::new();
+        fits(schema, &mut types);
+        into.push(Spot { steps: steps.clone(), fits: types });
+    }
+}
+
+fn within(schema: &Schema, steps: &mut Vec<Step>, into: &mut Vec<Spot>) {
+    let mut go = |step, schema: &Schema| {
+        steps.push(step);
+        spots(schema, steps, into);
+        steps.pop();
+    };
+    match schema.shape {
+        Shape::Array { items, .. } => go(Step::Item, items),
+        Shape::Object(members) => {
+            members.fields.iter().for_each(|field| go(Step::Field(field.name.into()), &field.schema));
+            if let Others::Values(values) = members.others {
+                go(Step::Field("some-name".into()), values);
+            }
+        }
+        Shape::OneOf(of) | Shape::AnyOf(of) => of.iter().for_each(|schema| within(schema, steps, into)),
+        _ => {}
+    }
+}
+
+/// The object with that value there; the value stands on the last line.
+fn document(kind: &Kind, version: Version, name: &str, steps: &[Step], value: &str) -> String {
+    let mut text = format!("---\napiVersion: {}\nkind: {}\nmetadata: {{name: {name}, namespace: default}}\nspec:", version.api_version(), kind.name);
+    let (mut indent, mut same_line) = (1, false);
+    for step in steps {
+        if !same_line {
+            text.push('\n');
+            text.push_str(&"  ".repeat(indent));
+        }
+        match step {
+            Step::Field(name) => {
+                let _ = write!(text, "{name}:");
+                same_line = false;
+            }
+            Step::Item => {
+                text.push_str("- ");
+                same_line = true;
+            }
+        }
+        indent += 1;
+    }
+    let _ = writeln!(text, "{}{value}", if same_line { "" } else { " " });
+    text
+}
+
+const BESIDE: &str = "---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: beside, namespace: default}
+spec: {hostname: '*', prefix: /beside/, service: beside}
+";
+
+#[test]
+fn a_wrong_type_is_told_of_at_its_line() {
+    let (mut silent, mut count) = (Vec::new(), 0);
+    for kind in ALL {
+        for version in Version::ALL.into_iter().filter(|version| kind.versions.contains(version)) {
+            let Some(schema) = kind.schema(version) else { continue };
+            let mut all = Vec::new();
+            spots(schema, &mut Vec::new(), &mut all);
+            let mut documents = Vec::new();
+            for spot in &all {
+                for (name, value) in VALUES.iter().filter(|(name, _)| !spot.fits.contains(name)) {
+                    // What stands in an integer's place may be a whole number in disguise, and nobody minds.
+                    if *name == "number" && spot.fits.contains("integer") && spot.fits.contains("string") {
+                        continue;
+                    }
+                    documents.push((spot, *value));
+                }
+            }
+            count += documents.len();
+            // The Module is one object, and its settings are read one by one: each gets an input of its own. Others share one.
+            let groups: Vec<_> = if kind.name == "Module" { documents.chunks(1).collect() } else { documents.chunks(400).collect() };
+            for group in groups {
+                silent.extend(check(kind, version, group));
+            }
+        }
+    }
+    println!("{count} wrong values");
+    assert!(silent.is_empty(), "{} of {count} wrong values are not told of:\n{}", silent.len(), silent.join("\n"));
+}
+
+fn check(kind: &Kind, version: Version, group: &[(&Spot, &str)]) -> Vec<String> {
+    let (mut text, mut ends, mut line) = (String::new(), Vec::new(), 0);
+    for (index, (spot, value)) in group.iter().enumerate() {
+        let name = if kind.name == "Module" { "ambassador".to_string() } else { format!("x{index}") };
+        let document = document(kind, version, &name, &spot.steps, value);
+        line += document.lines().count();
+        ends.push((line, document.clone()));
+        text.push_str(&document);
+    }
+    let mut work = Work::new(&inputs([("input.yaml", text.as_str()), ("beside.yaml", BESIDE), ("gateway.yaml", GATEWAY)]), &options("missing-secrets=assume").unwrap_or_default());
+    let told: BTreeSet<usize> =
+        work.findings().iter().filter_map(|finding| finding.span.as_ref()).filter(|span| span.file == "input.yaml").map(|span| span.line as usize).collect();
+    let envoy = work.envoy();
+    let clusters = envoy["static_resources"]["clusters"].to_string();
+    assert!(clusters.contains("\"cluster_beside_default\""), "the rest compiles beside {} {}", version.name(), kind.name);
+    ends.into_iter().filter(|(line, _)| !told.contains(line)).map(|(_, document)| document).collect()
+}

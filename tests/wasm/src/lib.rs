@@ -1,0 +1,75 @@
+//! One question and its answer, asked natively and in WebAssembly: both must say the same, byte for byte.
+//!
+//! A question is a line of options (`missing-secrets=assume env.X=1`) and, from the next line on, the text of one input. An
+//! answer is the bootstrap, the resources by kind, the findings and the ledger, one line each.
+//!
+//! What must not be here: comparing, which `suite/wasm.rs` does, and anything that only one of the two sides does.
+
+use chancery_core::backend::Rope;
+use chancery_core::backend::envoy::{self, Document};
+use chancery_core::compile::{Compilation, Compiler, Options};
+use chancery_core::dialect::{Dialect, ambassador::MissingSecrets};
+use chancery_core::explain::{Positions, findings, ledger};
+use chancery_core::resource::{Input, Inputs};
+
+/// What may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The bootstrap alone.
+    Envoy,
+    /// Everything.
+    All,
+}
+
+/// Reads options as fixtures write them: words `KEY=VALUE`, with the names of the command line's flags; `env.KEY=VALUE` for variables.
+pub fn options(line: &str) -> Result<Options, String> {
+    let mut options = Options { dialect: Some(Dialect::Ambassador), ..Options::default() };
+    let ambassador = &mut options.ambassador;
+    for word in line.split_whitespace() {
+        match word.split_once('=').unwrap_or((word, "true")) {
+            ("ambassador-id", id) => ambassador.ambassador_id = id.into(),
+            ("ambassador-namespace", namespace) => ambassador.ambassador_namespace = namespace.into(),
+            ("single-namespace", _) => ambassador.single_namespace = true,
+            ("missing-secrets", "assume") => ambassador.missing_secrets = MissingSecrets::Assume,
+            ("missing-secrets", "error") => ambassador.missing_secrets = MissingSecrets::Error,
+            (key, value) => match key.strip_prefix("env.") {
+                Some(name) => {
+                    ambassador.env.insert(name.into(), value.into());
+                }
+                None => return Err(format!("no option is called `{word}`")),
+            },
+        }
+    }
+    Ok(options)
+}
+
+/// A document of a compilation.
+pub fn emit(compilation: &Compilation, document: Document, compiler: &mut Compiler) -> Rope {
+    envoy::v3::emit(&compilation.ir, &envoy::Options { document, ..envoy::Options::default() }, &mut compiler.emitted)
+}
+
+/// The answer to a question.
+pub fn answer(question: &str, what: What) -> String {
+    let (line, text) = question.split_once('\n').unwrap_or((question, ""));
+    let options = match options(line) {
+        Ok(options) => options,
+        Err(error) => return error,
+    };
+    let inputs = Inputs { inputs: [Input { name: "input.yaml".into(), text: text.into() }].into() };
+    let mut compiler = Compiler::new();
+    let compilation = compiler.compile(&inputs, &options);
+    let mut answer = emit(&compilation, Document::Bootstrap, &mut compiler).text();
+    if what == What::All {
+        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+        answer.push('\n');
+        answer.push_str(&emit(&compilation, Document::Resources, &mut compiler).text());
+        answer.push('\n');
+        answer.push_str(&serde_json::to_string(&findings(&compilation, &positions)).unwrap_or_default());
+        answer.push('\n');
+        answer.push_str(&serde_json::to_string(&ledger(&compilation, &positions)).unwrap_or_default());
+    }
+    answer
+}
+
+#[cfg(target_arch = "wasm32")]
+mod exports;
