@@ -1,1 +1,133 @@
-fn main() {}
+//! Measures what the README promises, and writes the table: `bench CHANCERY MODULE.wasm TABLE.md`.
+//!
+//! The configurations are made by `chancery_tests::generate`, so that everybody measures the same. Every figure is the best of a few
+//! runs: what else the machine does is no property of ours.
+//!
+//! What must not be here: what is compiled, and how.
+
+use chancery_core::backend::envoy::Document;
+use chancery_core::compile::{Compiler, Options};
+use chancery_core::resource::Inputs;
+use chancery_tests::generate::documents;
+use chancery_tests::work::{emit, inputs};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+/// How many runs the best is of.
+const RUNS: usize = 5;
+
+fn main() {
+    let mut args = env::args().skip(1).map(PathBuf::from);
+    let (Some(program), Some(module), Some(table)) = (args.next(), args.next(), args.next()) else {
+        eprintln!("usage: bench CHANCERY MODULE.wasm TABLE.md");
+        std::process::exit(2);
+    };
+    let folder = env::temp_dir().join(format!("chancery-bench-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let mut rows = String::from("| Mappings | input | Envoy JSON | `chancery compile` | memory | `chancery check` | one Mapping edited | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    for count in [1_000, 10_000, 50_000] {
+        let documents = documents(count, 7);
+        let text = documents.concat();
+        let input = folder.join(format!("{count}.yaml"));
+        fs::write(&input, &text).expect("the input");
+        let output = folder.join("envoy.json");
+        let (compile, memory) = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output)));
+        let (check, _) = best(|| run(Command::new(&program).args(["check", "--quiet"]).arg(&input)));
+        let written = fs::metadata(&output).map_or(0, |it| it.len());
+        let (scratch, edited) = edit(&documents);
+        let wasm = web(&module, &input, &folder);
+        let _ = writeln!(
+            rows,
+            "| {count} | {} | {} | {} | {} | {} | {} ({}\u{d7}) | {} |",
+            size(text.len() as u64),
+            size(written),
+            time(compile),
+            size(memory),
+            time(check),
+            time(edited),
+            (scratch.as_secs_f64() / edited.as_secs_f64()).round(),
+            wasm.map_or("not measured".into(), |wasm| format!("{} ({:.1}\u{d7})", time(wasm), wasm.as_secs_f64() / scratch.as_secs_f64()))
+        );
+    }
+    let _ = fs::remove_dir_all(&folder);
+    println!("\n{rows}");
+    fs::write(&table, rows).expect("the table");
+}
+
+fn best(mut run: impl FnMut() -> (Duration, u64)) -> (Duration, u64) {
+    let runs: Vec<_> = (0..RUNS).map(|_| run()).collect();
+    (runs.iter().map(|run| run.0).min().unwrap_or_default(), runs.iter().map(|run| run.1).max().unwrap_or_default())
+}
+
+/// Wall clock and the most memory of a program. Linux tells the latter while the program lives.
+fn run(command: &mut Command) -> (Duration, u64) {
+    let start = Instant::now();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program");
+    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
+    let mut memory = 0;
+    loop {
+        memory = memory.max(peak(&status));
+        if child.try_wait().expect("the program").is_some() {
+            return (start.elapsed(), memory);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn peak(status: &Path) -> u64 {
+    let text = fs::read_to_string(status).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or_default() * 1024
+}
+
+/// Text to JSON in one process: from scratch, and again after one Mapping in the middle was edited.
+fn edit(documents: &[String]) -> (Duration, Duration) {
+    let options = Options::default();
+    let work = |compiler: &mut Compiler, inputs: &Inputs| {
+        let start = Instant::now();
+        let compilation = compiler.compile(inputs, &options);
+        let length = emit(&compilation, Document::Bootstrap, compiler).pieces().map(str::len).sum::<usize>();
+        let took = start.elapsed();
+        assert!(length > 0, "something is written");
+        took
+    };
+    let text = documents.concat();
+    let before = inputs([("input.yaml", text.as_str())]);
+    let scratch = (0..RUNS).map(|_| work(&mut Compiler::new(), &before)).min().unwrap_or_default();
+    let mut compiler = Compiler::new();
+    work(&mut compiler, &before);
+    let mut edited = Duration::MAX;
+    for round in 0..RUNS {
+        let mut documents = documents.to_vec();
+        let at = documents.len() / 2 + round;
+        documents[at].push_str(&format!("  connect_timeout_ms: {}\n", 100 + round));
+        let text = documents.concat();
+        edited = edited.min(work(&mut compiler, &inputs([("input.yaml", text.as_str())])));
+        work(&mut compiler, &before);
+    }
+    (scratch, edited)
+}
+
+/// Text to JSON in WebAssembly, in Node.
+fn web(module: &Path, input: &Path, folder: &Path) -> Option<Duration> {
+    let question = folder.join("question");
+    fs::write(&question, format!("\n{}", fs::read_to_string(input).ok()?)).ok()?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("wasm/run.mjs");
+    let output = Command::new("node").arg(script).arg(module).args(["--time", &RUNS.to_string()]).arg(&question).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().filter_map(|line| line.parse::<f64>().ok()).min_by(f64::total_cmp).map(|best| Duration::from_secs_f64(best / 1000.0))
+}
+
+fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds >= 1.0 { format!("{seconds:.2} s") } else if seconds >= 0.01 { format!("{:.0} ms", seconds * 1000.0) } else { format!("{:.1} ms", seconds * 1000.0) }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+fn size(bytes: u64) -> String {
+    let mib = bytes as f64 / f64::from(1 << 20);
+    if mib >= 10.0 { format!("{mib:.0} MiB") } else { format!("{mib:.1} MiB") }
+}

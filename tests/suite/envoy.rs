@@ -1,6 +1,6 @@
 //! A real Envoy accepts what we give it: every example, every fixture, and a corpus where there is one.
 //!
-//! `CHANCERY_ENVOY` names the program (`cargo xtask test` finds or installs it); `CHANCERY_CORPUS` may name a folder of corpora.
+//! `CHANCERY_ENVOY` names the program (`cargo xtask test` finds or installs it); `CHANCERY_CORPUS` may name a folder of cases.
 
 use crate::{examples, fixtures};
 use chancery_core::backend::envoy::Document;
@@ -50,7 +50,7 @@ fn all_accepted(what: &str, documents: Vec<(String, String)>) {
 #[test]
 fn envoy_accepts_the_examples() {
     let bootstrap = |example: examples::Example| {
-        let mut work = Work::new(&example.inputs, &options("").expect("options"));
+        let mut work = Work::new(&example.inputs, &example.options);
         (example.name, work.text(Document::Bootstrap))
     };
     all_accepted("examples", examples::examples().into_iter().map(bootstrap).collect());
@@ -77,7 +77,7 @@ fn envoy_accepts_the_corpus() {
         return;
     };
     let one_in = env::var("CHANCERY_ENVOY_ONE_IN").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
-    let mut cases: Vec<_> = fs::read_dir(Path::new(&corpus).join("ambassador")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let mut cases: Vec<_> = fs::read_dir(Path::new(&corpus)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     cases.sort();
     let mut documents = Vec::new();
     for case in cases.iter().step_by(one_in) {

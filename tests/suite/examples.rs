@@ -1,7 +1,9 @@
 //! What ships in `assets/examples` compiles, and says what its first lines promise.
 //!
-//! The first comment lines of an example may hold `Findings: CODE, CODE`: exactly those codes are found. Without it nothing is.
+//! The first comment lines of an example may hold `Findings: CODE, CODE`: exactly those codes are found; without it nothing is. They may
+//! hold `Options: WORDS` as fixtures have them.
 
+use chancery_core::compile::Options;
 use chancery_core::resource::Inputs;
 use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;
@@ -12,6 +14,7 @@ use std::path::PathBuf;
 pub struct Example {
     pub name: String,
     pub inputs: Inputs,
+    pub options: Options,
     promised: BTreeSet<String>,
 }
 
@@ -23,9 +26,10 @@ pub fn examples() -> Vec<Example> {
     let example = |path: PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).expect("an example");
-        let told = text.lines().take_while(|line| line.starts_with('#')).find_map(|line| line.strip_prefix("# Findings: "));
-        let promised = told.into_iter().flat_map(|codes| codes.split(", ")).map(str::to_string).collect();
-        Example { inputs: inputs([(name.as_str(), text.as_str())]), name, promised }
+        let told = |what: &str| text.lines().take_while(|line| line.starts_with('#')).find_map(|line| line.strip_prefix(what));
+        let options = options(told("# Options: ").unwrap_or_default()).expect("options");
+        let promised = told("# Findings: ").into_iter().flat_map(|codes| codes.split(", ")).map(str::to_string).collect();
+        Example { inputs: inputs([(name.as_str(), text.as_str())]), name, options, promised }
     };
     paths.into_iter().map(example).collect()
 }
@@ -35,7 +39,7 @@ fn examples_do_what_they_say() {
     let examples = examples();
     assert!(examples.len() >= 8, "there are {} examples", examples.len());
     for example in &examples {
-        let mut work = Work::new(&example.inputs, &options("").expect("options"));
+        let mut work = Work::new(&example.inputs, &example.options);
         let found = work.findings();
         let codes: BTreeSet<String> = found.iter().map(|finding| finding.code.to_string()).collect();
         let told: Vec<_> = found.iter().map(|finding| (finding.span.as_ref().map(|span| span.line), finding.code, &finding.message)).collect();

@@ -1,6 +1,6 @@
 //! WebAssembly gives the same answers as the machine itself: the fixtures, some large inputs, and a part of a corpus where there is one.
 //!
-//! `CHANCERY_WASM` names the module (`cargo xtask test` builds it); `CHANCERY_CORPUS` may name a folder of corpora.
+//! `CHANCERY_WASM` names the module (`cargo xtask test` builds it); `CHANCERY_CORPUS` may name a folder of cases.
 
 use crate::fixtures;
 use chancery_parity::{What, answer};
@@ -21,7 +21,7 @@ fn questions() -> Vec<(String, String)> {
     }
     questions.push(("generated".into(), format!("\n{}", generate::mappings(200, 5))));
     if let Some(corpus) = env::var_os("CHANCERY_CORPUS") {
-        let mut cases: Vec<_> = fs::read_dir(Path::new(&corpus).join("ambassador")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let mut cases: Vec<_> = fs::read_dir(Path::new(&corpus)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         cases.sort();
         for case in cases.iter().step_by(ONE_IN) {
             let Ok(text) = fs::read_to_string(case.join("input.yaml")) else { continue };

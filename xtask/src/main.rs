@@ -1,19 +1,45 @@
 //! What a person types: `cargo xtask <command>`.
 //!
-//! Here: the dispatch. Not here: what a command does, which has a folder of its own, and dependencies, which would slow every call.
+//! Here: the dispatch. Not here: what a command does, which has a module of its own, and dependencies, which would slow every call.
 
+mod shell;
+mod setup;
+mod play;
+mod test;
+mod bench;
+mod tidy;
 mod codegen;
 
 use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  play      sets up what is missing and shows the main job on an example
+  test      sets up what is missing and runs every test; `test PART...` runs these parts only
+  setup     installs what is missing; `setup --all` what only some tests want as well
+  bench     measures, and prints the table of the README
+  tidy      checks the rules of the house that the compiler does not know
+  codegen   writes Envoy's messages from its descriptors; `codegen --check` says whether they are fresh
+";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let command = args.next();
     let rest: Vec<String> = args.collect();
     match command.as_deref() {
+        Some("play") => play::run(),
+        Some("test") => test::run(&rest),
+        Some("setup") => setup::run(&rest),
+        Some("bench") => bench::run(&rest),
+        Some("tidy") => tidy::run(),
         Some("codegen") => codegen::run(&rest),
+        Some("help" | "--help" | "-h") => {
+            print!("{USAGE}");
+            ExitCode::SUCCESS
+        }
         _ => {
-            eprintln!("usage: cargo xtask codegen [--check]");
+            eprint!("{USAGE}");
             ExitCode::FAILURE
         }
     }

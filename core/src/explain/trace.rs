@@ -157,7 +157,7 @@ pub fn explain_line(
         let pointers: BTreeSet<String> = report.made.iter().map(|made| made.pointer.clone()).collect();
         report.made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
         if report.findings.is_empty() {
-            report.findings = all.into_iter().filter(|finding| finding.resource == report.resource && finding.resource.is_some()).collect();
+            report.findings = all.into_iter().filter(|finding| report.resource.is_some() && (finding.resource == report.resource || finding.object == report.resource)).collect();
         }
     }
     Some(report)

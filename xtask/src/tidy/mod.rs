@@ -1,0 +1,59 @@
+//! `cargo xtask tidy`: the rules of the house that the compiler does not know. `ARCHITECTURE.md` tells of them.
+//!
+//! What must not be here: rules; each has a module.
+
+mod arrows;
+mod files;
+mod licences;
+
+use crate::shell::{output, program, root};
+use std::fs;
+use std::process::ExitCode;
+
+/// A file of the repository.
+pub struct File {
+    /// From the root, with `/`.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Runs it.
+pub fn run() -> ExitCode {
+    match check() {
+        Ok(()) => {
+            println!("tidy");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// All rules.
+pub fn check() -> Result<(), String> {
+    let files = files()?;
+    let mut found = Vec::new();
+    arrows::check(&files, &mut found);
+    files::check(&files, &mut found);
+    licences::check(&mut found);
+    found.iter().for_each(|line| println!("{line}"));
+    if found.is_empty() { Ok(()) } else { Err(format!("{} rules of the house are broken", found.len())) }
+}
+
+/// The files that are, or are about to be, in the repository.
+fn files() -> Result<Vec<File>, String> {
+    let list = output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard"])).ok_or("git lists no files")?;
+    let mut files = Vec::new();
+    for path in list.lines() {
+        // What is deleted, or no text, is nobody's business.
+        if let Ok(text) = fs::read_to_string(root().join(path)) {
+            files.push(File { path: path.into(), text });
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup_by(|a, b| a.path == b.path);
+    Ok(files)
+}
