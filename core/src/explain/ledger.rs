@@ -279,7 +279,9 @@ fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
     let detail = match &*object.key.kind {
         "Mapping" => "no Host takes it, so no listener serves it",
         "TCPMapping" => "no listener serves it",
-        "Host" => "no Listener takes it",
+        "Host" => "no Listener takes it, or no Mapping belongs to it",
+        "Module" => "none of its settings shows in the output",
+        "AuthService" | "RateLimitService" | "TracingService" => "only one of its kind counts, and nothing was made of this one",
         "Listener" => "it has nothing to serve",
         "Ingress" => "nothing was made of it",
         _ => "nothing in use refers to it",
