@@ -27,7 +27,9 @@ fn main() {
     };
     let folder = env::temp_dir().join(format!("chancery-bench-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
-    let mut rows = String::from("| Mappings | input | Envoy JSON | `chancery compile` | memory | `chancery check` | one Mapping edited | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    let mut rows = String::from(
+        "| Mappings | input | Envoy JSON | `chancery compile` | memory | `chancery check` | one Mapping edited | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
     for count in [1_000, 10_000, 50_000] {
         let documents = documents(count, 7);
         let text = documents.concat();
@@ -123,7 +125,13 @@ fn web(module: &Path, input: &Path, folder: &Path) -> Option<Duration> {
 
 fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
-    if seconds >= 1.0 { format!("{seconds:.2} s") } else if seconds >= 0.01 { format!("{:.0} ms", seconds * 1000.0) } else { format!("{:.1} ms", seconds * 1000.0) }
+    if seconds >= 1.0 {
+        format!("{seconds:.2} s")
+    } else if seconds >= 0.01 {
+        format!("{:.0} ms", seconds * 1000.0)
+    } else {
+        format!("{:.1} ms", seconds * 1000.0)
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]

@@ -31,7 +31,11 @@ pub fn text(bytes: &[u8]) {
             let again = parse(&json, &Limits::default()).root;
             assert_eq!(again.as_ref().map(|node| to_json(node, false)), Some(json), "JSON reads as it was written");
             let yaml = to_yaml(&root);
-            assert_eq!(parse(&yaml, &Limits::default()).root.map(|node| to_json(&node, false)), Some(to_json(&root, false)), "YAML reads as it was written");
+            assert_eq!(
+                parse(&yaml, &Limits::default()).root.map(|node| to_json(&node, false)),
+                Some(to_json(&root, false)),
+                "YAML reads as it was written"
+            );
         }
     }
 }

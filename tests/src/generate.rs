@@ -33,9 +33,8 @@ pub fn documents(count: usize, seed: u64) -> Vec<String> {
     }
     let mut before: Option<(String, usize)> = None;
     for number in 0..count {
-        let mut text = format!(
-            "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata:\n  name: item-{number}\n  namespace: default\nspec:\n"
-        );
+        let mut text =
+            format!("---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata:\n  name: item-{number}\n  namespace: default\nspec:\n");
         match before.take().filter(|_| chance.percent(25)) {
             Some((matcher, of)) => {
                 let weight = chance.pick(&[5, 10, 25, 50]);
@@ -44,7 +43,12 @@ pub fn documents(count: usize, seed: u64) -> Vec<String> {
             None => {
                 let matcher = matcher(number, &mut chance);
                 let scheme = if chance.percent(10) { "https://" } else { "" };
-                let _ = write!(text, "{matcher}  service: {scheme}item-{}{}\n", chance.below(count.max(2) / 2), chance.pick(&["", ":8080", ".shop", ".shop:9000"]));
+                let _ = write!(
+                    text,
+                    "{matcher}  service: {scheme}item-{}{}\n",
+                    chance.below(count.max(2) / 2),
+                    chance.pick(&["", ":8080", ".shop", ".shop:9000"])
+                );
                 before = Some((matcher, number));
             }
         }

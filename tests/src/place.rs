@@ -42,7 +42,8 @@ pub fn find(root: &Value, words: &str) -> Option<Value> {
 /// Whether a line names a place.
 pub fn is_place(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
-    line.starts_with('/') || matches!(word, "route" | "routes" | "host" | "hosts" | "cluster" | "clusters" | "listener" | "listeners" | "hcm" | "filter" | "filters")
+    line.starts_with('/')
+        || matches!(word, "route" | "routes" | "host" | "hosts" | "cluster" | "clusters" | "listener" | "listeners" | "hcm" | "filter" | "filters")
 }
 
 fn start(root: &Value, words: &str) -> Option<Value> {

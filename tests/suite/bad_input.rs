@@ -16,7 +16,8 @@ spec: {hostname: '*', prefix: /good/, service: good}
 #[track_caller]
 fn errors_of(bad: &str, within: Duration) -> Vec<String> {
     let start = Instant::now();
-    let mut alone = Work::new(&inputs([("bad.yaml", bad), ("good.yaml", GOOD), ("gateway.yaml", GATEWAY)]), &chancery_core::compile::Options::default());
+    let mut alone =
+        Work::new(&inputs([("bad.yaml", bad), ("good.yaml", GOOD), ("gateway.yaml", GATEWAY)]), &chancery_core::compile::Options::default());
     assert!(alone.text(Document::Bootstrap).contains("cluster_good_default"), "the file beside it compiles");
     let errors = alone.errors();
     let end = if bad.ends_with('\n') { "" } else { "\n" };
@@ -104,14 +105,19 @@ fn long_things_are_bounded() {
 
 #[test]
 fn objects_that_are_none() {
-    assert_eq!(errors_of("apiVersion: getambassador.io/v9\nkind: Mapping\nmetadata: {name: bad}\nspec: {prefix: /, service: a}\n", SOON), ["1 unsupported-version"]);
+    assert_eq!(
+        errors_of("apiVersion: getambassador.io/v9\nkind: Mapping\nmetadata: {name: bad}\nspec: {prefix: /, service: a}\n", SOON),
+        ["1 unsupported-version"]
+    );
     assert!(!errors_of("kind: Mapping\nmetadata: {name: bad}\n", SOON).is_empty(), "no apiVersion");
     assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nmetadata: {name: bad}\n", SOON).is_empty(), "no kind");
     assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /, service: a}\n", SOON).is_empty(), "no name");
     let unknown = Work::of("apiVersion: getambassador.io/v3alpha1\nkind: Maping\nmetadata: {name: bad}\n").findings();
     assert_eq!(unknown.first().map(|finding| (finding.code, finding.span.as_ref().map_or(0, |span| span.line))), Some(("unknown-kind", 2)));
     assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: [Mapping]\nmetadata: {name: bad}\n", SOON).is_empty(), "a kind that is a list");
-    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: 17}\nspec: {prefix: /, service: a}\n", SOON).is_empty());
+    assert!(
+        !errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: 17}\nspec: {prefix: /, service: a}\n", SOON).is_empty()
+    );
     assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: bad\nspec: {prefix: /, service: a}\n", SOON).is_empty());
     assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: bad}\nspec: no\n", SOON).is_empty());
     assert!(!errors_of("apiVersion: v1\nkind: List\nitems: no\n", SOON).is_empty());
@@ -131,7 +137,11 @@ fn mappings_that_cannot_work() {
 
 #[test]
 fn annotations_that_are_no_yaml() {
-    let service = |config: &str| format!("---\napiVersion: v1\nkind: Service\nmetadata:\n  name: bad\n  namespace: default\n  annotations:\n    getambassador.io/config: |\n{config}spec:\n  ports: [{{port: 80}}]\n");
+    let service = |config: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: bad\n  namespace: default\n  annotations:\n    getambassador.io/config: |\n{config}spec:\n  ports: [{{port: 80}}]\n"
+        )
+    };
     assert!(!errors_of(&service("      a: [\n"), SOON).is_empty());
     assert!(!errors_of(&service("      ---\n      kind: Nothing\n      name: x\n"), SOON).is_empty());
     assert!(!errors_of(&service(&format!("      a: {}\n", "[".repeat(10_000))), SOON).is_empty());

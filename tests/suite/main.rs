@@ -1,12 +1,12 @@
 //! Suites that cross crates. Each module is one promise of the project.
 
-mod fixtures;
-mod examples;
-mod order;
-mod incremental;
 mod bad_input;
-mod wrong_types;
+mod envoy;
+mod examples;
+mod fixtures;
+mod incremental;
+mod order;
 mod redaction;
 mod replay;
 mod wasm;
-mod envoy;
+mod wrong_types;

@@ -21,7 +21,8 @@ struct Spot {
 }
 
 /// A value for each type, with what it looks like.
-const VALUES: [(&str, &str); 6] = [("boolean", "true"), ("integer", "7"), ("number", "1.5"), ("string", "\"\\u2603 no\""), ("array", "[]"), ("object", "{a: b}")];
+const VALUES: [(&str, &str); 6] =
+    [("boolean", "true"), ("integer", "7"), ("number", "1.5"), ("string", "\"\\u2603 no\""), ("array", "[]"), ("object", "{a: b}")];
 
 fn fits(schema: &Schema, into: &mut BTreeSet<&'static str>) {
     match schema.shape {
@@ -139,9 +140,17 @@ fn check(kind: &Kind, version: Version, group: &[(&Spot, &str)]) -> Vec<String> 
         ends.push((line, document.clone()));
         text.push_str(&document);
     }
-    let mut work = Work::new(&inputs([("input.yaml", text.as_str()), ("beside.yaml", BESIDE), ("gateway.yaml", GATEWAY)]), &options("missing-secrets=assume").unwrap_or_default());
-    let told: BTreeSet<usize> =
-        work.findings().iter().filter_map(|finding| finding.span.as_ref()).filter(|span| span.file == "input.yaml").map(|span| span.line as usize).collect();
+    let mut work = Work::new(
+        &inputs([("input.yaml", text.as_str()), ("beside.yaml", BESIDE), ("gateway.yaml", GATEWAY)]),
+        &options("missing-secrets=assume").unwrap_or_default(),
+    );
+    let told: BTreeSet<usize> = work
+        .findings()
+        .iter()
+        .filter_map(|finding| finding.span.as_ref())
+        .filter(|span| span.file == "input.yaml")
+        .map(|span| span.line as usize)
+        .collect();
     let envoy = work.envoy();
     let clusters = envoy["static_resources"]["clusters"].to_string();
     assert!(clusters.contains("\"cluster_beside_default\""), "the rest compiles beside {} {}", version.name(), kind.name);

@@ -2,13 +2,13 @@
 //!
 //! Here: the dispatch. Not here: what a command does, which has a module of its own, and dependencies, which would slow every call.
 
-mod shell;
-mod setup;
-mod play;
-mod test;
 mod bench;
-mod tidy;
 mod codegen;
+mod play;
+mod setup;
+mod shell;
+mod test;
+mod tidy;
 
 use std::process::ExitCode;
 

@@ -41,7 +41,10 @@ fn played() -> Result<(), String> {
     println!();
     println!("Next:");
     println!("  mend {EXAMPLE}, then  {} check {EXAMPLE}", shown());
-    println!("  your own gateway:     kubectl get -A -o yaml hosts,listeners,mappings,tlscontexts,modules | {} check --missing-secrets assume -", shown());
+    println!(
+        "  your own gateway:     kubectl get -A -o yaml hosts,listeners,mappings,tlscontexts,modules | {} check --missing-secrets assume -",
+        shown()
+    );
     println!("  all of Envoy's view:  {} compile {EXAMPLE} --format yaml | less", shown());
     println!("  everything else:      {} --help", shown());
     Ok(())

@@ -106,7 +106,13 @@ fn pip(package: &str) -> Result<(), String> {
     if !works("python3", &["-m", "pip", "--version"]) {
         apt("python3-pip")?;
     }
-    call(program("python3").args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore", "--upgrade"]).arg("--target").arg(python_path()).arg(package))
+    call(
+        program("python3")
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore", "--upgrade"])
+            .arg("--target")
+            .arg(python_path())
+            .arg(package),
+    )
 }
 
 fn apt(package: &str) -> Result<(), String> {

@@ -7,10 +7,7 @@ use std::process::{Command, ExitCode};
 /// Runs the package `xtask-codegen`.
 pub fn run(args: &[String]) -> ExitCode {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["run", "--quiet", "--package", "xtask-codegen", "--"])
-        .args(args)
-        .status();
+    let status = Command::new(cargo).args(["run", "--quiet", "--package", "xtask-codegen", "--"]).args(args).status();
     match status {
         Ok(status) if status.success() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
