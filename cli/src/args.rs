@@ -30,7 +30,7 @@ Examples:
 Exit codes: 0 fine, 1 `check` found errors, 2 the input cannot be used.")]
 pub struct Cli {
     /// Colours: on a terminal unless NO_COLOR is set, always, or never.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Options")]
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: Color,
     /// How the controller runs.
     #[command(flatten)]

@@ -22,7 +22,12 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     }
     let mut kinds = args.output.clone();
     let mut seen = Vec::new();
-    kinds.retain(|kind| !seen.contains(kind) && { seen.push(*kind); true });
+    kinds.retain(|kind| {
+        !seen.contains(kind) && {
+            seen.push(*kind);
+            true
+        }
+    });
     let on_terminal = args.out.is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
     let writer = Writer { args, compilation: &compilation, pretty };

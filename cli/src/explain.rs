@@ -267,7 +267,11 @@ impl Explainer<'_> {
         if report.made.is_empty() {
             let _ = writeln!(out, "{} makes nothing in the {} output.", plain(&of), self.viewed.view.name());
         } else if report.whole {
-            let _ = writeln!(out, "This line alone makes nothing that stands on its own. {} as a whole makes", self.style.bold(plain(&resource.to_string())));
+            let _ = writeln!(
+                out,
+                "This line alone makes nothing that stands on its own. {} as a whole makes",
+                self.style.bold(plain(&resource.to_string()))
+            );
         } else {
             let _ = writeln!(out, "{} makes", self.style.bold(plain(&of)));
         }

@@ -1,8 +1,8 @@
 //! Completions and man pages, generated from the arguments.
 
+use crate::Outcome;
 use crate::args::{Cli, ManArgs};
 use crate::output::{print, reason};
-use crate::Outcome;
 use clap::CommandFactory;
 
 /// Completions for a shell.

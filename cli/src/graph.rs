@@ -54,7 +54,9 @@ fn quoted(text: &str) -> String {
 }
 
 fn dot(graph: &Graph) -> String {
-    let mut out = String::from("digraph chancery {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9, color=\"#666666\"];\n");
+    let mut out = String::from(
+        "digraph chancery {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9, color=\"#666666\"];\n",
+    );
     let groups = [
         ("resources", &[NodeKind::Resource, NodeKind::Missing][..]),
         ("Envoy", &[NodeKind::Listener, NodeKind::VirtualHost, NodeKind::Route, NodeKind::Cluster][..]),

@@ -4,17 +4,17 @@
 //! belongs to `chancery_core::explain`.
 
 mod args;
-mod input;
-mod output;
-mod style;
-mod crash;
-mod compile;
 mod check;
+mod compile;
+mod crash;
 mod explain;
-mod ledger;
-mod graph;
-mod registry;
 mod generate;
+mod graph;
+mod input;
+mod ledger;
+mod output;
+mod registry;
+mod style;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -2,12 +2,12 @@
 //!
 //! What must not be here: any kind or code.
 
+use crate::Outcome;
 use crate::args::{CodesArgs, Format, ListArgs};
 use crate::output::{print, print_json};
 use crate::style::Style;
-use crate::Outcome;
-use chancery_core::dialect::ambassador::{fetch::ALSO_READ, kinds};
 use chancery_core::diagnostic::{Severity, codes};
+use chancery_core::dialect::ambassador::{fetch::ALSO_READ, kinds};
 use chancery_core::resource::nearest;
 use serde_json::json;
 use std::fmt::Write;

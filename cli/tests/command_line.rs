@@ -106,7 +106,10 @@ fn check_for_other_programs() {
 fn exit_codes_of_check() {
     let folder = Folder::with(&[
         ("clean.yaml", "apiVersion: getambassador.io/v3alpha1\nkind: KubernetesServiceResolver\nmetadata: {name: kubernetes-service}\n"),
-        ("warning.yaml", "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*', typo: 1}\n"),
+        (
+            "warning.yaml",
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*', typo: 1}\n",
+        ),
         ("error.yaml", "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/}\n"),
     ]);
     assert_eq!(folder.run(&["check", "clean.yaml"]).code, 0);
@@ -140,7 +143,11 @@ fn what_cannot_be_used_is_told_in_one_sentence() {
 
 #[test]
 fn inputs_are_files_folders_globs_and_standard_input() {
-    let part = |name: &str| format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{prefix: /{name}/, service: {name}, hostname: '*'}}\n");
+    let part = |name: &str| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{prefix: /{name}/, service: {name}, hostname: '*'}}\n"
+        )
+    };
     let folder = Folder::new();
     for (file, name) in [("all/b.yaml", "b"), ("all/deep/a.yml", "a"), ("all/.git/no.yaml", "no"), ("c.yaml", "c")] {
         folder.write(file, part(name).as_bytes());
@@ -149,7 +156,12 @@ fn inputs_are_files_folders_globs_and_standard_input() {
     folder.write("all/d.json", br#"{"apiVersion": "getambassador.io/v3alpha1", "kind": "Mapping", "metadata": {"name": "d"}, "spec": {"prefix": "/d/", "service": "d", "hostname": "*"}}"#);
     let names = |run: Run| -> Vec<String> {
         assert_eq!(run.code, 0, "{}", run.err);
-        json(&run.out)["ledger"].as_array().expect("rows").iter().map(|row| format!("{} {}", row["resource"]["name"].as_str().unwrap_or(""), row["file"].as_str().unwrap_or(""))).collect()
+        json(&run.out)["ledger"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .map(|row| format!("{} {}", row["resource"]["name"].as_str().unwrap_or(""), row["file"].as_str().unwrap_or("")))
+            .collect()
     };
     let ledger = |args: &[&str], stdin: &str| names(folder.run_with(&[&["ledger", "--format", "json"], args].concat(), &[], stdin));
     assert_eq!(ledger(&["all"], ""), ["b all/b.yaml", "d all/d.json", "a all/deep/a.yml"]);
@@ -186,7 +198,13 @@ fn the_ir_reads_well() {
     let quote = routes.iter().find(|route| route["matcher"]["path"]["prefix"] == "/quote/").expect("the route");
     assert_eq!(quote["action"]["forward"]["timeout"], "4s");
     let ir = json(&folder.run(&["compile", "--output", "ir", "--origins", "gateway.yaml"]).out);
-    let cluster = &ir["clusters"].as_array().expect("clusters").iter().find(|cluster| cluster["name"]["value"] == "cluster_quote_80_default").expect("the cluster").clone();
+    let cluster = &ir["clusters"]
+        .as_array()
+        .expect("clusters")
+        .iter()
+        .find(|cluster| cluster["name"]["value"] == "cluster_quote_80_default")
+        .expect("the cluster")
+        .clone();
     assert_snapshot!("ir_cluster_with_origins", serde_json::to_string_pretty(cluster).expect("JSON"));
 }
 
@@ -202,7 +220,8 @@ fn explain_from_output_to_line() {
     let folder = gateway();
     assert_snapshot!("explain_value", folder.run(&["explain", "cluster:cluster_quote_80_default/alt_stat_name", "gateway.yaml"]).out);
     assert_snapshot!("explain_end_of_pointer", folder.run(&["explain", "route/timeout", "gateway.yaml"]).out);
-    let found = json(&folder.run(&["explain", "--format", "json", "--in", "ir", "/clusters/cluster_quote_80_default/connect_timeout", "gateway.yaml"]).out);
+    let found =
+        json(&folder.run(&["explain", "--format", "json", "--in", "ir", "/clusters/cluster_quote_80_default/connect_timeout", "gateway.yaml"]).out);
     assert_eq!(found["value"], "3s");
     assert_eq!(found["origins"][0]["rule"], "default");
     assert_eq!(found["origins"][0]["why"], "default: Emissary waits 3000 ms for a connection when nobody sets `connect_timeout_ms`");
@@ -289,7 +308,10 @@ spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace:
 #[test]
 fn bytes_that_are_not_utf8_are_one_finding() {
     let folder = Folder::new();
-    folder.write("latin1.yaml", b"# caf\xe9\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*'}\n");
+    folder.write(
+        "latin1.yaml",
+        b"# caf\xe9\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*'}\n",
+    );
     let run = folder.run(&["check", "--format", "json", "latin1.yaml"]);
     let found = &json(&run.out)["diagnostics"][0];
     assert_eq!((run.code, &found["line"], &found["column"]), (1, &1.into(), &6.into()));
@@ -301,7 +323,10 @@ fn bytes_that_are_not_utf8_are_one_finding() {
 fn hostile_texts_end_with_findings() {
     let deep = format!("a: {}1{}\n", "[".repeat(10_000), "]".repeat(10_000));
     let bomb: String = (1..40).fold("a0: &a0 [x, x]\n".into(), |text, at| format!("{text}a{at}: &a{at} [*a{0}, *a{0}]\n", at - 1));
-    let long = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: a}}\nspec: {{prefix: /a/, service: a, hostname: '*', typo: \"{}\"}}\n", "x".repeat(100_000));
+    let long = format!(
+        "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: a}}\nspec: {{prefix: /a/, service: a, hostname: '*', typo: \"{}\"}}\n",
+        "x".repeat(100_000)
+    );
     for text in [deep.as_str(), &bomb, &long, "\u{0}\u{1}\u{2}", "---\n---\n", "\u{feff}a: 1\n", "- 1\n- 2\n", "{{ template }}\n", "\t\t\n"] {
         for args in [&["check", "-"][..], &["ledger", "-"], &["graph", "-"], &["explain", "stdin:1", "-"], &["compile", "-"]] {
             let run = gateway().run_with(args, &[], text);

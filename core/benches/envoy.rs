@@ -49,10 +49,7 @@ fn route(n: usize) -> Arc<Route> {
             path: s(PathMatch::Prefix(Str::from(format!("/namespace-{}/service-{n}/", n % 50))), n),
             case_sensitive: Some(s(true, n)),
             headers: if secure { vec![s(header, n)] } else { vec![] },
-            fraction: Some(RuntimeFraction {
-                percent: s(100, n),
-                runtime_key: Some(Str::from(format!("routing.traffic_shift.{cluster}"))),
-            }),
+            fraction: Some(RuntimeFraction { percent: s(100, n), runtime_key: Some(Str::from(format!("routing.traffic_shift.{cluster}"))) }),
             ..RouteMatch::default()
         },
         action,
@@ -139,8 +136,7 @@ fn after_one_changed_route(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         timeout += 1;
         if let NetworkFilter::Http(manager) = &mut Arc::make_mut(&mut ir.listeners[0]).chains[0].filters[0]
-            && let RouteAction::Forward(forward) =
-                &mut Arc::make_mut(&mut Arc::make_mut(manager).routes.virtual_hosts[3].routes[1000]).action
+            && let RouteAction::Forward(forward) = &mut Arc::make_mut(&mut Arc::make_mut(manager).routes.virtual_hosts[3].routes[1000]).action
         {
             Arc::make_mut(forward).timeout = Some(s(Duration::from_millis(timeout), 1));
         }

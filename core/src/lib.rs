@@ -12,14 +12,14 @@
 
 extern crate alloc;
 
-pub mod text;
-pub mod resource;
-pub mod diagnostic;
-pub mod schema;
-pub mod config;
-pub mod dialect;
-pub mod re2;
-pub mod ir;
 pub mod backend;
 pub mod compile;
+pub mod config;
+pub mod diagnostic;
+pub mod dialect;
 pub mod explain;
+pub mod ir;
+pub mod re2;
+pub mod resource;
+pub mod schema;
+pub mod text;

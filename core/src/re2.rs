@@ -201,7 +201,9 @@ mod tests {
 
     #[test]
     fn what_re2_takes() {
-        for regex in ["", "/a/.*", "[a-z]+(v[0-9])?", "(?i)x|y", "a{2,3}", "a{,3}", r"\d+\.\w", "[^]a]", "[[:alpha:]]", r"\pN", "(?P<n>x)", "^$", "a{x}"] {
+        for regex in
+            ["", "/a/.*", "[a-z]+(v[0-9])?", "(?i)x|y", "a{2,3}", "a{,3}", r"\d+\.\w", "[^]a]", "[[:alpha:]]", r"\pN", "(?P<n>x)", "^$", "a{x}"]
+        {
             assert_eq!(check(regex, 200), Ok(()), "{regex}");
         }
     }

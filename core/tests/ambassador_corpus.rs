@@ -87,10 +87,8 @@ fn resources_are_those_of_the_reference() {
         assert!(undecided.is_empty(), "{name}: undecided {undecided:?}");
         alarms.extend(false_alarms(&findings, &json(&case.join("want/errors.json"))).into_iter().map(|alarm| format!("{name}: {alarm}")));
         let want = wanted(&json(&case.join("want/resources.json")));
-        let got: Vec<Row> = config
-            .resources()
-            .map(|r| (r.kind.to_string(), r.name.to_string(), r.namespace.to_string(), r.rkey.to_string()))
-            .collect();
+        let got: Vec<Row> =
+            config.resources().map(|r| (r.kind.to_string(), r.name.to_string(), r.namespace.to_string(), r.rkey.to_string())).collect();
         if agree(&got, &want) {
             equal += 1;
             continue;

@@ -12,10 +12,7 @@ use core::fmt;
 use prost::DecodeError;
 use prost::Message;
 use prost::bytes::{Buf, BufMut};
-use prost::encoding::{
-    DecodeContext, WireType, bytes, encode_key, encode_varint, encoded_len_varint, key_len,
-    skip_field, string,
-};
+use prost::encoding::{DecodeContext, WireType, bytes, encode_key, encode_varint, encoded_len_varint, key_len, skip_field, string};
 
 use crate::describe::{Describe, Reflect};
 
@@ -67,10 +64,7 @@ enum Repr {
         type_url: String,
         value: Vec<u8>,
     },
-    #[cfg_attr(
-        not(feature = "registry"),
-        expect(dead_code, reason = "only the reader makes it")
-    )]
+    #[cfg_attr(not(feature = "registry"), expect(dead_code, reason = "only the reader makes it"))]
     Json {
         type_url: String,
         fields: String,
@@ -93,10 +87,7 @@ impl Any {
     /// Bytes of a type.
     #[must_use]
     pub fn raw(type_url: impl Into<String>, value: Vec<u8>) -> Self {
-        Self(Repr::Raw {
-            type_url: type_url.into(),
-            value,
-        })
+        Self(Repr::Raw { type_url: type_url.into(), value })
     }
 
     /// A JSON object of a type that is not known. `fields` is the object's text, its `@type` included.
@@ -109,10 +100,7 @@ impl Any {
     #[must_use]
     pub fn type_url(&self) -> Cow<'_, str> {
         match &self.0 {
-            Repr::Typed(message) => Cow::Owned(alloc::format!(
-                "{TYPE_URL_PREFIX}{}",
-                message.info().full_name
-            )),
+            Repr::Typed(message) => Cow::Owned(alloc::format!("{TYPE_URL_PREFIX}{}", message.info().full_name)),
             Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => Cow::Borrowed(type_url),
         }
     }
@@ -122,9 +110,7 @@ impl Any {
     pub fn type_name(&self) -> &str {
         match &self.0 {
             Repr::Typed(message) => message.info().full_name,
-            Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => {
-                type_url.rsplit('/').next().unwrap_or_default()
-            }
+            Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => type_url.rsplit('/').next().unwrap_or_default(),
         }
     }
 
@@ -154,9 +140,7 @@ impl Any {
     /// # Errors
     ///
     /// The bytes are no message of that type.
-    pub fn unpack<M: Message + Describe + Default + Clone + 'static>(
-        &self,
-    ) -> Result<Option<M>, DecodeError> {
+    pub fn unpack<M: Message + Describe + Default + Clone + 'static>(&self) -> Result<Option<M>, DecodeError> {
         match &self.0 {
             Repr::Typed(message) => Ok(message.as_any().downcast_ref::<M>().cloned()),
             Repr::Raw { value, .. } if self.is::<M>() => M::decode(&value[..]).map(Some),
@@ -233,11 +217,7 @@ impl fmt::Debug for Any {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Typed(message) => f.debug_tuple("Any").field(message).finish(),
-            Repr::Raw { type_url, value } => f
-                .debug_struct("Any")
-                .field("type_url", type_url)
-                .field("value", value)
-                .finish(),
+            Repr::Raw { type_url, value } => f.debug_struct("Any").field("type_url", type_url).field("value", value).finish(),
             Repr::Json { fields, .. } => f.debug_tuple("Any").field(fields).finish(),
         }
     }
@@ -254,9 +234,7 @@ impl Message for Any {
                     buf.put_slice(TYPE_URL_PREFIX.as_bytes());
                     buf.put_slice(message.info().full_name.as_bytes());
                 }
-                Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => {
-                    buf.put_slice(type_url.as_bytes())
-                }
+                Repr::Raw { type_url, .. } | Repr::Json { type_url, .. } => buf.put_slice(type_url.as_bytes()),
             }
         }
         if value != 0 {
@@ -270,21 +248,12 @@ impl Message for Any {
         }
     }
 
-    fn merge_field(
-        &mut self,
-        tag: u32,
-        wire_type: WireType,
-        buf: &mut impl Buf,
-        ctx: DecodeContext,
-    ) -> Result<(), DecodeError> {
+    fn merge_field(&mut self, tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<(), DecodeError> {
         if tag > 2 {
             return skip_field(wire_type, tag, buf, ctx);
         }
         if !matches!(self.0, Repr::Raw { .. }) {
-            self.0 = Repr::Raw {
-                type_url: self.type_url().into_owned(),
-                value: self.value().into_owned(),
-            };
+            self.0 = Repr::Raw { type_url: self.type_url().into_owned(), value: self.value().into_owned() };
         }
         let Repr::Raw { type_url, value } = &mut self.0 else {
             return Ok(());
@@ -297,11 +266,7 @@ impl Message for Any {
 
     fn encoded_len(&self) -> usize {
         let delimited = |len: usize| {
-            if len == 0 {
-                0
-            } else {
-                key_len(1) + encoded_len_varint(len as u64) + len
-            }
+            if len == 0 { 0 } else { key_len(1) + encoded_len_varint(len as u64) + len }
         };
         delimited(self.type_url_len()) + delimited(self.value_len())
     }

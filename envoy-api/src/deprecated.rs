@@ -24,11 +24,7 @@ pub struct Deprecated {
 /// All deprecated fields that are set, in the order of the walk. An [`Any`](crate::Any) is looked into if it is typed.
 #[must_use]
 pub fn deprecated_fields(message: &dyn Reflect) -> Vec<Deprecated> {
-    let mut walk = Walk {
-        path: Path::default(),
-        info: message.info(),
-        out: Vec::new(),
-    };
+    let mut walk = Walk { path: Path::default(), info: message.info(), out: Vec::new() };
     walk.value(None, message.as_value());
     walk.out
 }
@@ -51,20 +47,9 @@ impl Visitor for Walk {
 }
 
 impl Walk {
-    fn found(
-        &mut self,
-        field: &'static FieldInfo,
-        value: Option<&'static str>,
-        deprecation: &'static Deprecation,
-    ) {
+    fn found(&mut self, field: &'static FieldInfo, value: Option<&'static str>, deprecation: &'static Deprecation) {
         let (pointer, message_type) = (self.path.pointer(), self.info.full_name);
-        self.out.push(Deprecated {
-            pointer,
-            message_type,
-            field: field.name(),
-            value,
-            deprecation,
-        });
+        self.out.push(Deprecated { pointer, message_type, field: field.name(), value, deprecation });
     }
 
     fn value(&mut self, field: Option<&'static FieldInfo>, value: Value<'_>) {

@@ -19,15 +19,8 @@ extern crate alloc;
 pub mod any;
 pub mod deprecated;
 pub mod describe;
-#[expect(
-    missing_docs,
-    reason = "generated from protos whose comments are not ours to copy"
-)]
-#[expect(
-    clippy::large_enum_variant,
-    clippy::module_inception,
-    reason = "the protos decide what is named how and lies where"
-)]
+#[expect(missing_docs, reason = "generated from protos whose comments are not ours to copy")]
+#[expect(clippy::large_enum_variant, clippy::module_inception, reason = "the protos decide what is named how and lies where")]
 mod generated;
 pub mod json;
 pub mod pointer;

@@ -24,9 +24,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) const fn new<M: Message + AnyMessage + Describe + Element + 'static>(
-        name: &'static str,
-    ) -> Self {
+    pub(crate) const fn new<M: Message + AnyMessage + Describe + Element + 'static>(name: &'static str) -> Self {
         Self {
             name,
             info: M::INFO,

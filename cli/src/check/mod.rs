@@ -2,10 +2,10 @@
 //!
 //! What must not be here: what a finding is; that comes from `chancery_core::explain::findings`.
 
-mod human;
-mod sarif;
 mod github;
+mod human;
 mod junit;
+mod sarif;
 
 pub use human::Excerpts;
 

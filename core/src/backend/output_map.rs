@@ -103,12 +103,7 @@ impl Trace {
 
     /// Emits a list, element by element.
     #[inline]
-    pub fn list<'a, T: 'a, U>(
-        &mut self,
-        name: &str,
-        items: impl IntoIterator<Item = &'a T>,
-        mut emit: impl FnMut(&'a T, &mut Self) -> U,
-    ) -> Vec<U> {
+    pub fn list<'a, T: 'a, U>(&mut self, name: &str, items: impl IntoIterator<Item = &'a T>, mut emit: impl FnMut(&'a T, &mut Self) -> U) -> Vec<U> {
         self.at(name, |t| items.into_iter().enumerate().map(|(i, item)| t.item(i, |t| emit(item, t))).collect())
     }
 
@@ -160,12 +155,7 @@ impl Trace {
 
     /// The field, and all in it that says nothing else, comes from this value, if there is one.
     #[inline]
-    pub fn within<'a, T, R>(
-        &mut self,
-        name: &str,
-        value: &'a Option<Sourced<T>>,
-        emit: impl FnOnce(&'a T, &mut Self) -> R,
-    ) -> Option<R> {
+    pub fn within<'a, T, R>(&mut self, name: &str, value: &'a Option<Sourced<T>>, emit: impl FnOnce(&'a T, &mut Self) -> R) -> Option<R> {
         value.as_ref().map(|value| {
             self.at(name, |t| {
                 t.here(value.origin);
@@ -475,9 +465,7 @@ impl OutputMap {
 
     /// All places that have origins.
     pub fn iter(&self) -> impl Iterator<Item = Made<'_>> {
-        self.pieces().flat_map(|(place, fragment)| {
-            fragment.iter().map(move |(pointer, origins)| Made { pointer: place.pointer(pointer), origins })
-        })
+        self.pieces().flat_map(|(place, fragment)| fragment.iter().map(move |(pointer, origins)| Made { pointer: place.pointer(pointer), origins }))
     }
 
     /// Whether nothing was recorded.
@@ -540,10 +528,7 @@ mod tests {
         let map = map();
         let found = |pointer: &str| map.lookup(pointer).map(|made| (made.pointer, made.origins.to_vec()));
         let at = |pointer: &str, origins: Vec<Origin>| Some((String::from(pointer), origins));
-        assert_eq!(
-            found("/listeners/0/routes/10/match/prefix"),
-            at("/listeners/0/routes/10/match/prefix", vec![origin(2, 4), origin(3, 4)])
-        );
+        assert_eq!(found("/listeners/0/routes/10/match/prefix"), at("/listeners/0/routes/10/match/prefix", vec![origin(2, 4), origin(3, 4)]));
         assert_eq!(found("/listeners/0/routes/10/match/headers/0"), at("/listeners/0/routes/10", vec![origin(2, 0)]));
         assert_eq!(found("/listeners/0/routes/1"), at("/listeners/0", vec![origin(0, 1), origin(1, 0)]));
         assert_eq!(found("/listeners/0/a~1b/c"), at("/listeners/0/a~1b", vec![origin(0, 3)]));

@@ -20,7 +20,9 @@ pub struct Rope {
 #[derive(Clone)]
 enum Chunk {
     /// The glue from the end of the last such chunk to here.
-    Glue { end: usize },
+    Glue {
+        end: usize,
+    },
     Shared(Arc<str>),
     Rope(Arc<Rope>),
 }

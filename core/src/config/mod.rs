@@ -7,15 +7,15 @@
 //! What must not be here: how resources are found (`dialect/*/fetch`), what they mean, and any kind's name. Which kinds are filed under
 //! which key comes from outside, as [`Rules`].
 
+mod ledger;
 mod location;
 mod resource;
 mod store;
-mod ledger;
 
 pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use location::Location;
-pub use resource::{Labels, Overrides, Payload, Reference, Resource, SecretData, ServiceData, Target};
 pub(crate) use resource::labels_of;
+pub use resource::{Labels, Overrides, Payload, Reference, Resource, SecretData, ServiceData, Target};
 pub use store::{Bucket, Config, Presence, Rules, Store, Support};
 
 #[cfg(test)]

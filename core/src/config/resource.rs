@@ -167,12 +167,7 @@ impl Resource {
     }
 
     /// A resource from its flat form: `kind`, `name`, `apiVersion`, `namespace`, `metadata_labels`, and its own fields beside them.
-    pub fn from_dict(
-        rkey: impl Into<Str>,
-        location: impl Into<Location>,
-        serialization: Option<Arc<str>>,
-        attrs: &Node,
-    ) -> Result<Self, String> {
+    pub fn from_dict(rkey: impl Into<Str>, location: impl Into<Location>, serialization: Option<Arc<str>>, attrs: &Node) -> Result<Self, String> {
         let rkey = rkey.into();
         let Some(fields) = attrs.as_object() else { return Err(format!("{rkey} is not an object")) };
         let text = |key: &str| fields.get(key).and_then(Node::as_str).unwrap_or_default();

@@ -2,8 +2,8 @@
 //!
 //! A dialect must not know another one; `kubernetes` is what all of them share.
 
-pub mod kubernetes;
 pub mod ambassador;
+pub mod kubernetes;
 
 /// A configuration language.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

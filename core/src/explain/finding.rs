@@ -52,7 +52,8 @@ pub struct Finding {
     pub span: Option<Span>,
     /// The field, as `spec.cors.origins[2]`.
     pub path: Option<String>,
-    /// The resource that it is about: often the object where it stands, sometimes what the controller made of it.
+    /// The resource on which the controller itself reports it: often the object where it stands, sometimes what the
+    /// controller made of it; `None` where it reports it about the whole.
     pub resource: Option<ResourceRef>,
     /// The object where it stands.
     pub object: Option<ResourceRef>,
@@ -114,14 +115,13 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
         let span = exact(&fix.place, compilation, positions)?;
         Some(FixView { message: fix.message.clone(), replacement: fix.replacement.clone(), span })
     });
-    let resource = of.resource.as_ref().or_else(|| object.map(|(object, _)| &object.key).filter(|key| !key.name.is_empty()));
     Finding {
         code: of.code.name,
         severity: of.severity.name(),
         message: of.message.clone(),
         span: positions.place(&of.place),
         path,
-        resource: resource.map(ResourceRef::from),
+        resource: of.resource.as_ref().map(ResourceRef::from),
         object: object.map(|(object, _)| ResourceRef::from(&object.key)).filter(|object| !object.kind.is_empty()),
         related: of.related.iter().map(|related| RelatedView { message: related.message.clone(), span: positions.place(&related.place) }).collect(),
         help: of.help.clone(),

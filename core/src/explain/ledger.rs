@@ -4,14 +4,14 @@
 //!
 //! What must not be here: decisions. An object that nobody decided on is told of as ignored, and why that is.
 
-use super::relation::references;
 use super::pointer::{item_name, path_of};
+use super::relation::references;
 use super::{Positions, ResourceRef, Span, dump, get};
 use crate::compile::Compilation;
 use crate::config::{State, Why};
 use crate::diagnostic::{Place, Severity, codes};
-use crate::resource::{Object, ObjectId};
 use crate::ir::{NetworkFilter, RouteMatch};
+use crate::resource::{Object, ObjectId};
 use crate::text::{Node, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -77,13 +77,8 @@ struct Made {
 
 impl Facts {
     fn collect(compilation: &Compilation) -> Self {
-        let mut facts = Self {
-            made: read_ir(compilation),
-            shadowed: HashMap::new(),
-            errors: HashMap::new(),
-            used_by: HashMap::new(),
-            holds: HashMap::new(),
-        };
+        let mut facts =
+            Self { made: read_ir(compilation), shadowed: HashMap::new(), errors: HashMap::new(), used_by: HashMap::new(), holds: HashMap::new() };
         let mut by_key = HashMap::new();
         for object in compilation.objects.iter() {
             by_key.entry((&object.key.kind, &object.key.namespace, &object.key.name)).or_insert(object.id);
@@ -284,7 +279,9 @@ fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
     let detail = match &*object.key.kind {
         "Mapping" => "no Host takes it, so no listener serves it",
         "TCPMapping" => "no listener serves it",
-        "Host" => "no Listener takes it",
+        "Host" => "no Listener takes it, or no Mapping belongs to it",
+        "Module" => "none of its settings shows in the output",
+        "AuthService" | "RateLimitService" | "TracingService" => "only one of its kind counts, and nothing was made of this one",
         "Listener" => "it has nothing to serve",
         "Ingress" => "nothing was made of it",
         _ => "nothing in use refers to it",

@@ -6,18 +6,18 @@
 //!
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
-mod place;
-mod finding;
 mod dump;
-mod view;
-mod pointer;
-mod words;
-mod origin;
-mod trace;
-mod refused;
-mod ledger;
-mod relation;
+mod finding;
 mod graph;
+mod ledger;
+mod origin;
+mod place;
+mod pointer;
+mod refused;
+mod relation;
+mod trace;
+mod view;
+mod words;
 
 pub use dump::{dump, dump_tree, dump_with_origins};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};

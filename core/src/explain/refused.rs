@@ -2,7 +2,7 @@
 //!
 //! The lowering leaves out what Envoy refuses and says so; what is found here is what it did not know of.
 
-use super::{describe, Viewed};
+use super::{Viewed, describe};
 use crate::backend::envoy::{self, v3::Emitted};
 use crate::compile::Compilation;
 use crate::diagnostic::{Diagnostic, Place, codes};

@@ -67,7 +67,9 @@ fn inputs_are_found_by_name_or_by_its_end() {
 fn values_lead_to_lines_in_every_view() {
     let (mut compiler, compilation) = compile(GATEWAY);
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
-    for (view, asked) in [(View::Envoy, "route:/quote/ route/timeout"), (View::Xds, "route:/quote/ route/timeout"), (View::Ir, "route:/quote/ action/forward/timeout")] {
+    for (view, asked) in
+        [(View::Envoy, "route:/quote/ route/timeout"), (View::Xds, "route:/quote/ route/timeout"), (View::Ir, "route:/quote/ action/forward/timeout")]
+    {
         let viewed = Viewed::new(&compilation, view, &mut compiler.emitted);
         let found = resolve(&viewed.root, asked);
         assert!(!found.is_empty(), "{}", view.name());

@@ -81,7 +81,10 @@ pub fn explain_pointer(compilation: &Compilation, positions: &Positions<'_>, vie
         pointer: pointer.to_string(),
         place: describe(&viewed.root, pointer),
         value: value.cloned(),
-        origins: nearest.as_ref().map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, compilation, positions)).unwrap_or_default(),
+        origins: nearest
+            .as_ref()
+            .map(|nearest| OriginView::at(&nearest.pointer, get(&viewed.root, &nearest.pointer), nearest.origins, compilation, positions))
+            .unwrap_or_default(),
         from: nearest.map(|nearest| nearest.pointer),
         within,
         inside,
@@ -141,7 +144,11 @@ pub fn explain_line(
         whole: false,
         made: Vec::new(),
         ledger: None,
-        findings: all.iter().filter(|finding| finding.span.as_ref().is_some_and(|span| span.source == source && span.line == line)).cloned().collect(),
+        findings: all
+            .iter()
+            .filter(|finding| finding.span.as_ref().is_some_and(|span| span.source == source && span.line == line))
+            .cloned()
+            .collect(),
     };
     let Some(Chosen { object, nodes }) = chosen else { return Some(report) };
     report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
@@ -157,19 +164,16 @@ pub fn explain_line(
         let pointers: BTreeSet<String> = report.made.iter().map(|made| made.pointer.clone()).collect();
         report.made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
         if report.findings.is_empty() {
-            report.findings = all.into_iter().filter(|finding| finding.resource == report.resource && finding.resource.is_some()).collect();
+            report.findings = all
+                .into_iter()
+                .filter(|finding| report.resource.is_some() && (finding.resource == report.resource || finding.object == report.resource))
+                .collect();
         }
     }
     Some(report)
 }
 
-fn made_by(
-    compilation: &Compilation,
-    positions: &Positions<'_>,
-    viewed: &Viewed,
-    object: ObjectId,
-    node: impl Fn(NodeId) -> bool,
-) -> Vec<MadeView> {
+fn made_by(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId, node: impl Fn(NodeId) -> bool) -> Vec<MadeView> {
     let pointers = viewed.map.made_by(object, &node);
     let view = |pointer: String| {
         let origins: Vec<Origin> = viewed.map.get(&pointer).unwrap_or_default().to_vec();

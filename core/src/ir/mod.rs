@@ -13,23 +13,25 @@ mod tls;
 
 pub use access_log::{AccessLog, AccessLogFormat, AccessLogSink, FileAccessLog, GrpcAccessLog, GrpcAccessLogKind};
 pub use cluster::{
-    CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, HealthChecker, HeaderKeyFormat, LbPolicy,
-    TcpKeepalive, UpstreamHttp,
+    CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HeaderKeyFormat, HealthCheck, HealthChecker, LbPolicy, TcpKeepalive,
+    UpstreamHttp,
 };
 pub use filter::{
     AuthorizationTransport, Body, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, IpRange, IpSource, RateLimitService,
     Rbac, RbacAction,
 };
 pub use listener::{
-    Address, ClientCertDetails, CodecType, FilterChain, FilterChainMatch, HttpConnectionManager, Http1Options, Listener, ListenerFilter, NetworkFilter,
-    SocketProtocol, TcpProxy, Tracing, TracingTag, TracingTagValue, TrafficDirection,
+    Address, ClientCertDetails, CodecType, FilterChain, FilterChainMatch, Http1Options, HttpConnectionManager, Listener, ListenerFilter,
+    NetworkFilter, SocketProtocol, TcpProxy, Tracing, TracingTag, TracingTagValue, TrafficDirection,
 };
 pub use route::{
-    AppendAction, Cors, DirectResponse, Forward, HashPolicy, HeaderToAdd, HeaderMatch, HeaderMutations, HostRewrite, MirrorPolicy, PathMatch,
+    AppendAction, Cors, DirectResponse, Forward, HashPolicy, HeaderMatch, HeaderMutations, HeaderToAdd, HostRewrite, MirrorPolicy, PathMatch,
     PathRewrite, PerFilter, Priority, QueryMatch, RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite,
     RetryPolicy, Route, RouteAction, RouteConfiguration, RouteMatch, RuntimeFraction, StringMatch, UpstreamClusters, VirtualHost, WeightedCluster,
 };
-pub use tls::{Certificate, CertificateSource, DownstreamTls, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls, ValidationContext};
+pub use tls::{
+    Certificate, CertificateSource, DownstreamTls, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls, ValidationContext,
+};
 
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;

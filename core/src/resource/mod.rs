@@ -5,8 +5,8 @@
 mod key;
 mod object;
 mod origin;
-mod secret;
 pub mod read;
+mod secret;
 
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};

@@ -184,9 +184,7 @@ impl Object {
                 Value::Object(object) => {
                     object.iter().find(|entry| entry.value.id == id).map(|entry| (Segment::Key(entry.key.clone()), &entry.value))
                 }
-                Value::Array(items) => {
-                    items.iter().enumerate().find(|(_, item)| item.id == id).map(|(at, item)| (Segment::Index(at as u32), item))
-                }
+                Value::Array(items) => items.iter().enumerate().find(|(_, item)| item.id == id).map(|(at, item)| (Segment::Index(at as u32), item)),
                 _ => None,
             };
             let Some((segment, next)) = step else { break };

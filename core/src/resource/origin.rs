@@ -42,17 +42,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    const ALL: [Rule; 9] = [
-        Rule::Field,
-        Rule::Default,
-        Rule::Module,
-        Rule::Host,
-        Rule::Listener,
-        Rule::Reference,
-        Rule::Conversion,
-        Rule::Derived,
-        Rule::Environment,
-    ];
+    const ALL: [Rule; 9] =
+        [Rule::Field, Rule::Default, Rule::Module, Rule::Host, Rule::Listener, Rule::Reference, Rule::Conversion, Rule::Derived, Rule::Environment];
 
     /// The word by which outputs name it.
     pub fn name(self) -> &'static str {

@@ -12,23 +12,23 @@
 //!
 //! What must not be here: any kind's own fields, codes of findings, anything of a dialect.
 
-mod shape;
-pub mod index;
-mod path;
-mod tidy;
 mod check;
-mod wording;
-mod wire;
-pub mod duration;
 mod describe;
+pub mod duration;
+pub mod index;
 pub mod names;
+mod path;
+mod shape;
+mod tidy;
+mod wire;
+mod wording;
 
 pub use check::{Check, Fault, Violation};
 pub use describe::{allowed_values, describe};
 pub use path::Path;
 pub use shape::{
-    ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Others, Pattern,
-    STRING, STRING_MAP, STRINGS, Schema, Shape, Strings, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of,
+    ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Others, Pattern, STRING,
+    STRING_MAP, STRINGS, Schema, Shape, Strings, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of,
 };
 pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
 pub use wire::{round_trip, round_trip_if_valid};

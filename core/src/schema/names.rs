@@ -103,7 +103,5 @@ fn is_label(text: &str) -> bool {
 fn is_loose_name(text: &str) -> bool {
     let bytes = text.as_bytes();
     let edge = u8::is_ascii_alphanumeric;
-    bytes.first().is_some_and(edge)
-        && bytes.last().is_some_and(edge)
-        && bytes.iter().all(|byte| edge(byte) || matches!(byte, b'-' | b'_' | b'.'))
+    bytes.first().is_some_and(edge) && bytes.last().is_some_and(edge) && bytes.iter().all(|byte| edge(byte) || matches!(byte, b'-' | b'_' | b'.'))
 }

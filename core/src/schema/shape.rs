@@ -281,8 +281,7 @@ pub const STRING_MAP: Schema = map(&STRING);
 /// A Go duration, `1m30s`.
 pub const GO_DURATION: Schema = Schema::of(Shape::String(Strings { format: Format::GoDuration, ..PLAIN }));
 
-const NO_MEMBERS: Members =
-    Members { fields: &[], index: &[], required: 0, defaults: 0, always: 0, others: Others::Prune, min: 0, max: u32::MAX };
+const NO_MEMBERS: Members = Members { fields: &[], index: &[], required: 0, defaults: 0, always: 0, others: Others::Prune, min: 0, max: u32::MAX };
 
 const PLAIN: Strings = Strings { among: &[], pattern: None, min: 0, max: u32::MAX, format: Format::Plain };
 

@@ -40,10 +40,7 @@ fn every_fault_is_found_at_its_place_with_the_words_of_the_reference() {
         ("{}", &["spec.name in body is required"]),
         ("{name: 1}", &["spec.name in body must be of type string: \"number\""]),
         ("{name: a, kind: oval}", &["spec.kind in body should be one of [round square]"]),
-        (
-            "{name: a, kind: 1}",
-            &["spec.kind in body must be of type string: \"number\"", "spec.kind in body should be one of [round square]"],
-        ),
+        ("{name: a, kind: 1}", &["spec.kind in body must be of type string: \"number\"", "spec.kind in body should be one of [round square]"]),
         ("{name: a, size: 10}", &["spec.size in body should be less than or equal to 9"]),
         ("{name: a, size: 0}", &["spec.size in body should be greater than or equal to 1"]),
         ("{name: a, size: 1.5}", &["spec.size in body must be of type integer: \"number\""]),
@@ -59,10 +56,7 @@ fn every_fault_is_found_at_its_place_with_the_words_of_the_reference() {
         ("{name: a, ids: [a]}", &[]),
         (
             "{name: a, ids: 1}",
-            &[
-                "\"spec.ids\" must validate one and only one schema (oneOf). Found none valid",
-                "spec.ids in body must be of type string: \"number\"",
-            ],
+            &["\"spec.ids\" must validate one and only one schema (oneOf). Found none valid", "spec.ids in body must be of type string: \"number\""],
         ),
         ("{name: a, labels: {x: 1}}", &["spec.labels.x in body must be of type string: \"number\""]),
         ("{name: a, scheme: ftp}", &["spec.scheme in body should match '^https?$'"]),
@@ -224,9 +218,7 @@ fn durations_are_read_and_written_as_go_does() {
 
 #[test]
 fn names_and_labels_follow_kubernetes() {
-    for (name, is_allowed) in
-        [("a", true), ("a-b.c", true), ("0", true), ("A", false), ("a_b", false), ("-a", false), ("a.", false), ("", false)]
-    {
+    for (name, is_allowed) in [("a", true), ("a-b.c", true), ("0", true), ("A", false), ("a_b", false), ("-a", false), ("a.", false), ("", false)] {
         assert_eq!(names::subdomain(name).is_empty(), is_allowed, "{name}");
     }
     assert_eq!(names::subdomain(&"a".repeat(254)), ["must be no more than 253 characters"]);
@@ -239,8 +231,7 @@ fn names_and_labels_follow_kubernetes() {
     for (value, is_allowed) in [("", true), ("A_b.c", true), ("-a", false), ("a b", false), ("{{x}}", false)] {
         assert_eq!(names::label_value(value).is_empty(), is_allowed, "{value}");
     }
-    for (key, is_allowed) in [("app", true), ("example.com/app", true), ("/app", false), ("a/b/c", false), ("Ex.com/a", false), ("", false)]
-    {
+    for (key, is_allowed) in [("app", true), ("example.com/app", true), ("/app", false), ("a/b/c", false), ("Ex.com/a", false), ("", false)] {
         assert_eq!(names::qualified_name(key).is_empty(), is_allowed, "{key}");
     }
 }

@@ -29,13 +29,7 @@ pub enum Change<'a> {
 }
 
 /// Applies the rules; `None` when nothing changes. Each removal is reported with its path.
-pub fn tidy(
-    node: &Node,
-    schema: &'static Schema,
-    rules: Tidy,
-    path: &Path<'_>,
-    report: &mut dyn FnMut(&Path<'_>, Change<'_>),
-) -> Option<Node> {
+pub fn tidy(node: &Node, schema: &'static Schema, rules: Tidy, path: &Path<'_>, report: &mut dyn FnMut(&Path<'_>, Change<'_>)) -> Option<Node> {
     match (&node.value, &schema.shape) {
         (Value::Object(object), Shape::Object(members)) => {
             let object = tidy_object(object, members, rules, path, report)?;

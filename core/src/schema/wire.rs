@@ -150,9 +150,7 @@ fn zero(schema: &Schema) -> Node {
         Shape::Boolean => Value::Bool(false),
         Shape::Integer(_) | Shape::Number(_) => Value::Int(0),
         Shape::String(_) => Value::String(Str::new_static("")),
-        Shape::Object(members) if !members.fields.is_empty() => {
-            Value::Object(write_object(&Object::new(), members, None).unwrap_or_default())
-        }
+        Shape::Object(members) if !members.fields.is_empty() => Value::Object(write_object(&Object::new(), members, None).unwrap_or_default()),
         _ => Value::Null,
     };
     Node { id: NodeId::NONE, value }

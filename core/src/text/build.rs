@@ -4,7 +4,13 @@
 //!
 //! What must not be here: looking at the text to find out what is in it, a range that has to be made canonical excepted.
 
-use alloc::{borrow::ToOwned, collections::{BTreeMap, BTreeSet}, format, string::String, vec::Vec};
+use alloc::{
+    borrow::ToOwned,
+    collections::{BTreeMap, BTreeSet},
+    format,
+    string::String,
+    vec::Vec,
+};
 
 use super::{Comment, Document, Limits, Node, NodeId, NodeSpan, Object, Problem, ProblemKind, Spans, Str, TextRange, Value, scalar};
 
@@ -180,11 +186,8 @@ impl<'a> Builder<'a> {
         }
         let is_key = self.expects() == Expects::Key;
         let id = self.begin_node(TextRange::empty(start))?;
-        let content = if is_object {
-            Content::Object { object: Object::new(), pending: None, merged: BTreeSet::new() }
-        } else {
-            Content::Array(Vec::new())
-        };
+        let content =
+            if is_object { Content::Object { object: Object::new(), pending: None, merged: BTreeSet::new() } } else { Content::Array(Vec::new()) };
         self.frames.push(Frame { id, content, end: start, anchor, copied_before: self.copied, is_key });
         Ok(())
     }
@@ -370,10 +373,13 @@ fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node,
         // The first of several wins, so it comes last.
         Value::Array(items) if items.iter().all(|item| item.as_object().is_some()) => items.into_iter().rev().collect(),
         value => {
-            let message = format!("`<<` takes an object or a list of objects, this is {}", match value {
-                Value::Array(_) => "a list with other things in it".to_owned(),
-                _ => with_article(value.kind_name()),
-            });
+            let message = format!(
+                "`<<` takes an object or a list of objects, this is {}",
+                match value {
+                    Value::Array(_) => "a list with other things in it".to_owned(),
+                    _ => with_article(value.kind_name()),
+                }
+            );
             push(problems, Problem { kind: ProblemKind::MergeKey, range: key.range, message, related: None });
             return;
         }

@@ -281,7 +281,8 @@ fn unclosed_bracket(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     };
     let open = char_range(text, bracket);
     let close = if open.slice(text) == "[" { ']' } else { '}' };
-    let message = format!("expected `,` or `{close}` before this: the `{}` in line {} is not closed yet", open.slice(text), line_number(text, bracket));
+    let message =
+        format!("expected `,` or `{close}` before this: the `{}` in line {} is not closed yet", open.slice(text), line_number(text, bracket));
     Problem { kind: ProblemKind::Syntax, range: here, message, related: Some((open, "opened here".to_owned())) }
 }
 
@@ -326,7 +327,8 @@ fn indentation(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     let problem = |range, message, related| Problem { kind: ProblemKind::Syntax, range, message, related };
     // A second `: ` in one line.
     let before = &text[line.start as usize..offset.clamp(line.start, line.end) as usize];
-    if text.as_bytes().get(offset as usize) == Some(&b':') && (before.contains(": ") || before.starts_with("- ") && before.matches(": ").count() > 0) {
+    if text.as_bytes().get(offset as usize) == Some(&b':') && (before.contains(": ") || before.starts_with("- ") && before.matches(": ").count() > 0)
+    {
         let message = "a value with `: ` in it must be quoted; a key of an inner object must stand on the next line".to_owned();
         return problem(char_range(text, offset), message, None);
     }

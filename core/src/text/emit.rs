@@ -84,7 +84,13 @@ fn write_inline(out: &mut String, value: &Value, indent: usize) {
         Value::String(text) if is_plain(text) => out.push_str(text),
         Value::String(text) => write_quoted(out, text),
         Value::Float(number) if !number.is_finite() => {
-            out.push_str(if number.is_nan() { ".nan" } else if *number > 0.0 { ".inf" } else { "-.inf" });
+            out.push_str(if number.is_nan() {
+                ".nan"
+            } else if *number > 0.0 {
+                ".inf"
+            } else {
+                "-.inf"
+            });
         }
         value => write_json_scalar(out, value),
     }
@@ -122,7 +128,9 @@ fn is_plain(text: &str) -> bool {
 fn looks_numeric(bytes: &[u8]) -> bool {
     let start = usize::from(matches!(bytes[0], b'+' | b'-' | b'.'));
     bytes.get(start).is_some_and(u8::is_ascii_digit)
-        && bytes.iter().all(|b| b.is_ascii_hexdigit() || matches!(b, b'+' | b'-' | b'.' | b'_' | b':' | b'x' | b'X' | b'o' | b'O' | b't' | b'T' | b'z' | b'Z' | b' '))
+        && bytes.iter().all(|b| {
+            b.is_ascii_hexdigit() || matches!(b, b'+' | b'-' | b'.' | b'_' | b':' | b'x' | b'X' | b'o' | b'O' | b't' | b'T' | b'z' | b'Z' | b' ')
+        })
 }
 
 /// Whether the text reads well as a literal block scalar and comes back unchanged.

@@ -46,6 +46,5 @@ pub use tree::{Entry, Node, NodeId, Object, Str, Value};
 pub use yaml::parse_fully;
 pub use yaml::{Limits, parse};
 
-
 #[cfg(test)]
 mod tests;

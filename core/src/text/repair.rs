@@ -104,9 +104,7 @@ pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builde
             (!lines.is_empty() && affordable && !lines.iter().any(marker)).then_some(Patch::Indent(lines, column.max(1)))
         }
         ErrorKind::CommentNotSeparated if text.as_bytes().get(offset as usize) == Some(&b'#') => Some(Patch::Separate(offset)),
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation
-            if complain::in_flow(text, builder) =>
-        {
+        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation if complain::in_flow(text, builder) => {
             let mut tabs = Vec::new();
             let mut at = place::line_start(text, offset);
             for line in text[at as usize..].split_inclusive('\n') {

@@ -163,7 +163,10 @@ fn is_timestamp(text: &str) -> bool {
     let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let mut parts = clock.splitn(3, ':');
     let mut part = || parts.next().unwrap_or("");
-    number(part(), 1..=2, 0..=23) && number(part(), 1..=2, 0..=59) && number(part(), 1..=2, 0..=59) && number(&fraction[..fraction.len().min(9)], 1..=9, 0..=u32::MAX)
+    number(part(), 1..=2, 0..=23)
+        && number(part(), 1..=2, 0..=59)
+        && number(part(), 1..=2, 0..=59)
+        && number(&fraction[..fraction.len().min(9)], 1..=9, 0..=u32::MAX)
 }
 
 /// The string that a plain key becomes, or nothing where Kubernetes refuses the key.

@@ -55,9 +55,8 @@ pub fn split(text: &str) -> Vec<Chunk> {
             _ => {}
         }
         // A line in which nothing can happen begins with anything else: find the next one that matters.
-        let Some(next) = memchr::memchr_iter(b'\n', &bytes[line..])
-            .map(|at| line + at + 1)
-            .find(|at| matches!(bytes.get(*at), Some(b'-' | b'.' | b'%')))
+        let Some(next) =
+            memchr::memchr_iter(b'\n', &bytes[line..]).map(|at| line + at + 1).find(|at| matches!(bytes.get(*at), Some(b'-' | b'.' | b'%')))
         else {
             break;
         };

@@ -139,7 +139,8 @@ impl Reader<'_> {
             }
             Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag.as_deref(), &span)?,
             Event::SequenceStart(style, anchor, _) => {
-                let start = if style == StructureStyle::Block { place::first_dash(self.text, range.start, self.builder.expects()) } else { range.start };
+                let start =
+                    if style == StructureStyle::Block { place::first_dash(self.text, range.start, self.builder.expects()) } else { range.start };
                 self.builder.begin(start, false, anchor)?;
             }
             Event::MappingStart(style, anchor, _) => {
@@ -228,10 +229,7 @@ impl Reader<'_> {
 
     /// `{{` opens two objects, the inner one as a key: a template's placeholder.
     fn template(&mut self, style: StructureStyle, range: TextRange) {
-        if style == StructureStyle::Flow
-            && self.builder.expects() == Expects::Key
-            && self.text[..range.start as usize].ends_with('{')
-        {
+        if style == StructureStyle::Flow && self.builder.expects() == Expects::Key && self.text[..range.start as usize].ends_with('{') {
             let message = "`{{` looks like a template's placeholder; render the template first, or quote the value";
             self.builder.problem(ProblemKind::Template, TextRange::new(range.start - 1, range.end), message);
         }

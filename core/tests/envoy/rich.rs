@@ -134,39 +134,55 @@ fn routes() -> Vec<Arc<Route>> {
         metadata: vec![(str("chancery"), Json::Object(vec![(str("origin"), Json::String(str("a \"quoted\" name")))]))],
         origins: vec![origin(1), origin(2)],
     };
-    let mut weighted = route("/weighted/", RouteAction::Forward(std::sync::Arc::new(Forward {
-        clusters: UpstreamClusters::Weighted(
-            [("dns", 75), ("eds", 25)]
-                .map(|(name, weight)| WeightedCluster {
-                    name: st(name),
-                    weight: s(weight),
-                    request_headers: mutations(),
-                    response_headers: mutations(),
-                })
-                .into(),
-        ),
-        host_rewrite: Some(s(HostRewrite::LiteralAndAuto(str("a"), true))),
-        ..forward("")
-    })));
+    let mut weighted = route(
+        "/weighted/",
+        RouteAction::Forward(std::sync::Arc::new(Forward {
+            clusters: UpstreamClusters::Weighted(
+                [("dns", 75), ("eds", 25)]
+                    .map(|(name, weight)| WeightedCluster {
+                        name: st(name),
+                        weight: s(weight),
+                        request_headers: mutations(),
+                        response_headers: mutations(),
+                    })
+                    .into(),
+            ),
+            host_rewrite: Some(s(HostRewrite::LiteralAndAuto(str("a"), true))),
+            ..forward("")
+        })),
+    );
     weighted.per_filter = vec![(str("envoy.filters.http.ext_authz"), s(PerFilter::ExtAuthzDisabled))];
     let by_regex = Route {
         matcher: RouteMatch { path: s(PathMatch::Regex(regex("/[a-z]+"))), ..RouteMatch::default() },
-        ..route("", RouteAction::Forward(std::sync::Arc::new(Forward {
-            path_rewrite: Some(s(PathRewrite::Regex(RegexRewrite { pattern: regex("/(.*)"), substitution: str("/x/\\1") }))),
-            host_rewrite: Some(s(HostRewrite::Header(str("x-host")))),
-            ..forward("eds")
-        })))
+        ..route(
+            "",
+            RouteAction::Forward(std::sync::Arc::new(Forward {
+                path_rewrite: Some(s(PathRewrite::Regex(RegexRewrite { pattern: regex("/(.*)"), substitution: str("/x/\\1") }))),
+                host_rewrite: Some(s(HostRewrite::Header(str("x-host")))),
+                ..forward("eds")
+            })),
+        )
     };
     let by_path = Route {
         matcher: RouteMatch { path: s(PathMatch::Exact(str("/exact"))), ..RouteMatch::default() },
-        ..route("", RouteAction::Redirect(Box::new(Redirect {
-            host: Some(st("other.example")),
-            path: Some(s(RedirectPath::Full(str("/there")))),
-            code: Some(s(RedirectCode::TemporaryRedirect)),
-            https: None,
-        })))
+        ..route(
+            "",
+            RouteAction::Redirect(Box::new(Redirect {
+                host: Some(st("other.example")),
+                path: Some(s(RedirectPath::Full(str("/there")))),
+                code: Some(s(RedirectCode::TemporaryRedirect)),
+                https: None,
+            })),
+        )
     };
-    let to = |path| RouteAction::Redirect(Box::new(Redirect { path: Some(s(path)), https: Some(s(true)), code: Some(s(RedirectCode::MovedPermanently)), host: None }));
+    let to = |path| {
+        RouteAction::Redirect(Box::new(Redirect {
+            path: Some(s(path)),
+            https: Some(s(true)),
+            code: Some(s(RedirectCode::MovedPermanently)),
+            host: None,
+        }))
+    };
     let by_segment = Route {
         matcher: RouteMatch { path: s(PathMatch::PathSeparatedPrefix(str("/seg"))), ..RouteMatch::default() },
         ..route("", to(RedirectPath::Prefix(str("/new"))))
@@ -239,11 +255,7 @@ fn filters() -> Vec<Arc<HttpFilter>> {
         ),
         (
             "allow",
-            HttpFilterKind::Rbac(Rbac {
-                action: RbacAction::Allow,
-                policy: str("allow"),
-                principals: vec![range(IpSource::Peer, "10.0.0.0", 0)],
-            }),
+            HttpFilterKind::Rbac(Rbac { action: RbacAction::Allow, policy: str("allow"), principals: vec![range(IpSource::Peer, "10.0.0.0", 0)] }),
         ),
         ("envoy.filters.http.ext_authz", authz(http)),
         ("grpc-authz", authz(AuthorizationTransport::Grpc)),
@@ -258,10 +270,7 @@ fn filters() -> Vec<Arc<HttpFilter>> {
             }),
         ),
         ("envoy.filters.http.health_check", HttpFilterKind::HealthCheck { path: str("/ready") }),
-        (
-            "envoy.filters.http.router",
-            HttpFilterKind::Router { start_child_span: Some(s(true)), suppress_envoy_headers: Some(s(true)) },
-        ),
+        ("envoy.filters.http.router", HttpFilterKind::Router { start_child_span: Some(s(true)), suppress_envoy_headers: Some(s(true)) }),
     ]
     .map(|(name, kind)| Arc::new(HttpFilter { name: str(name), kind, origins: vec![origin(3)] }))
     .into()
@@ -269,10 +278,7 @@ fn filters() -> Vec<Arc<HttpFilter>> {
 
 fn access_logs() -> Vec<Sourced<AccessLog>> {
     let file = |format| {
-        s(AccessLog {
-            name: str("envoy.access_loggers.file"),
-            sink: AccessLogSink::File(FileAccessLog { path: st("/dev/null"), format: s(format) }),
-        })
+        s(AccessLog { name: str("envoy.access_loggers.file"), sink: AccessLogSink::File(FileAccessLog { path: st("/dev/null"), format: s(format) }) })
     };
     let grpc = |kind, name: &str| {
         s(AccessLog {
@@ -456,10 +462,9 @@ fn clusters() -> Vec<Arc<Cluster>> {
         alpn: vec![st("h2")],
         sni: Some(st("up.example")),
     };
-    let check = |checker| {
-        s(HealthCheck { timeout: ms(3000), interval: ms(5000), healthy_threshold: s(1), unhealthy_threshold: s(2), checker })
-    };
-    let eds = ClusterDiscovery::Eds { service_name: str("k8s/default/eds/80"), endpoints: vec![endpoint("10.0.0.1", 8080), endpoint("10.0.0.2", 8080)] };
+    let check = |checker| s(HealthCheck { timeout: ms(3000), interval: ms(5000), healthy_threshold: s(1), unhealthy_threshold: s(2), checker });
+    let eds =
+        ClusterDiscovery::Eds { service_name: str("k8s/default/eds/80"), endpoints: vec![endpoint("10.0.0.1", 8080), endpoint("10.0.0.2", 8080)] };
     let fixed = ClusterDiscovery::Static { assignment_name: str("fixed"), endpoints: vec![endpoint("127.0.0.1", 8080)] };
     [
         Cluster {
@@ -479,12 +484,7 @@ fn clusters() -> Vec<Arc<Cluster>> {
                     max_retries: None,
                 }),
             ],
-            http: UpstreamHttp {
-                http2: Some(s(())),
-                idle_timeout: Some(ms(1000)),
-                max_connection_duration: Some(ms(2000)),
-                header_key_format: None,
-            },
+            http: UpstreamHttp { http2: Some(s(())), idle_timeout: Some(ms(1000)), max_connection_duration: Some(ms(2000)), header_key_format: None },
             tls: Some(s(upstream)),
             keepalive: Some(s(TcpKeepalive { probes: Some(s(1)), time: Some(s(2)), interval: Some(s(3)) })),
             lb_policy: s(LbPolicy::LeastRequest),
@@ -529,10 +529,7 @@ fn bootstrap() -> Bootstrap {
         admin: Some(Admin { address: str("127.0.0.1"), port: s(8001), access_log_path: str("/dev/null") }),
         runtime: vec![RuntimeLayer {
             name: str("static_layer"),
-            values: vec![
-                (str("re2.max_program_size.error_level"), s(Json::Number(200.0))),
-                (str("flag"), s(Json::Bool(false))),
-            ],
+            values: vec![(str("re2.max_program_size.error_level"), s(Json::Number(200.0))), (str("flag"), s(Json::Bool(false)))],
         }],
         xds_cluster: Some(XdsCluster {
             name: str("xds_cluster"),
@@ -569,20 +566,35 @@ pub fn rich(spelling: Spelling) -> Ir {
     let tls = [ListenerFilter::ProxyProtocol, ListenerFilter::TlsInspector];
     Ir {
         listeners: vec![
-            listener("https", 18443, SocketProtocol::Tcp, &tls, vec![
-                chain("tls", sni("tls"), Some(downstream()), http("https/tls")),
-                chain("clear", Some(FilterChainMatch::default()), None, http("https/clear")),
-            ]),
-            listener("h3", 18443, SocketProtocol::Udp, &[], vec![chain(
-                "quic",
-                sni("quic"),
-                Some(s(DownstreamTls { certificates: vec![certificate("server")], ..DownstreamTls::default() })),
-                NetworkFilter::Http(manager("h3/quic", &routes, Some(CodecType::Http3))),
-            )]),
-            listener("tcp", 16379, SocketProtocol::Tcp, &tls[1..], vec![
-                chain("one", sni("tls"), None, tcp(&["dns"])),
-                chain("two", None, None, tcp(&["dns", "eds"])),
-            ]),
+            listener(
+                "https",
+                18443,
+                SocketProtocol::Tcp,
+                &tls,
+                vec![
+                    chain("tls", sni("tls"), Some(downstream()), http("https/tls")),
+                    chain("clear", Some(FilterChainMatch::default()), None, http("https/clear")),
+                ],
+            ),
+            listener(
+                "h3",
+                18443,
+                SocketProtocol::Udp,
+                &[],
+                vec![chain(
+                    "quic",
+                    sni("quic"),
+                    Some(s(DownstreamTls { certificates: vec![certificate("server")], ..DownstreamTls::default() })),
+                    NetworkFilter::Http(manager("h3/quic", &routes, Some(CodecType::Http3))),
+                )],
+            ),
+            listener(
+                "tcp",
+                16379,
+                SocketProtocol::Tcp,
+                &tls[1..],
+                vec![chain("one", sni("tls"), None, tcp(&["dns"])), chain("two", None, None, tcp(&["dns", "eds"]))],
+            ),
             listener("ready", 18006, SocketProtocol::Tcp, &[], vec![chain("", Some(FilterChainMatch::default()), None, http("ready"))]),
         ],
         clusters: clusters(),

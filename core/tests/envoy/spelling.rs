@@ -42,16 +42,16 @@ macro_rules! spelled {
 }
 
 spelled!(header_append format!("{ROUTE}/request_headers_to_add"),
-    json!([
-        {"header": {"key": "x-a", "value": "%PROTOCOL%"}, "append": true},
-        {"header": {"key": "x-b", "value": "b"}, "append": false},
-        {"header": {"key": "x-c", "value": "c"}}
-    ]),
-    json!([
-        {"header": {"key": "x-a", "value": "%PROTOCOL%"}},
-        {"header": {"key": "x-b", "value": "b"}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"},
-        {"header": {"key": "x-c", "value": "c"}}
-    ]));
+json!([
+    {"header": {"key": "x-a", "value": "%PROTOCOL%"}, "append": true},
+    {"header": {"key": "x-b", "value": "b"}, "append": false},
+    {"header": {"key": "x-c", "value": "c"}}
+]),
+json!([
+    {"header": {"key": "x-a", "value": "%PROTOCOL%"}},
+    {"header": {"key": "x-b", "value": "b"}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"},
+    {"header": {"key": "x-c", "value": "c"}}
+]));
 
 spelled!(cors_on_route format!("{ROUTE}/route/cors/max_age"), json!("86400"), Value::Null);
 
@@ -62,22 +62,22 @@ fn cors_is_the_filters_in_current_spelling() {
 }
 
 spelled!(header_match_fields format!("{ROUTE}/match/headers"),
-    json!([
-        {"name": ":authority", "suffix_match": ".example"},
-        {"name": "x-exact", "string_match": {"exact": "1"}},
-        {"name": "x-prefix", "prefix_match": "1"},
-        {"name": "x-regex", "safe_regex_match": {"regex": "a.*"}},
-        {"name": "x-contains", "string_match": {"contains": "1"}},
-        {"name": "x-there", "present_match": true}
-    ]),
-    json!([
-        {"name": ":authority", "string_match": {"suffix": ".example"}},
-        {"name": "x-exact", "string_match": {"exact": "1"}},
-        {"name": "x-prefix", "string_match": {"prefix": "1"}},
-        {"name": "x-regex", "string_match": {"safe_regex": {"regex": "a.*"}}},
-        {"name": "x-contains", "string_match": {"contains": "1"}},
-        {"name": "x-there", "present_match": true}
-    ]));
+json!([
+    {"name": ":authority", "suffix_match": ".example"},
+    {"name": "x-exact", "string_match": {"exact": "1"}},
+    {"name": "x-prefix", "prefix_match": "1"},
+    {"name": "x-regex", "safe_regex_match": {"regex": "a.*"}},
+    {"name": "x-contains", "string_match": {"contains": "1"}},
+    {"name": "x-there", "present_match": true}
+]),
+json!([
+    {"name": ":authority", "string_match": {"suffix": ".example"}},
+    {"name": "x-exact", "string_match": {"exact": "1"}},
+    {"name": "x-prefix", "string_match": {"prefix": "1"}},
+    {"name": "x-regex", "string_match": {"safe_regex": {"regex": "a.*"}}},
+    {"name": "x-contains", "string_match": {"contains": "1"}},
+    {"name": "x-there", "present_match": true}
+]));
 
 spelled!(http_options_on_cluster format!("{CLUSTER}/common_http_protocol_options"),
     json!({"idle_timeout": "1s", "max_connection_duration": "2s"}), Value::Null);
@@ -130,10 +130,10 @@ spelled!(compressor_content_type format!("{HTTP}/http_filters/6/typed_config/res
     json!({"min_content_length": 32, "content_type_matcher": [{"exact": "text/html"}]}));
 
 spelled!(dns_ttl_on_cluster "/static_resources/clusters/3/cluster_type", Value::Null,
-    json!({"name": "envoy.clusters.dns", "typed_config": {
-        "@type": "type.googleapis.com/envoy.extensions.clusters.dns.v3.DnsCluster",
-        "respect_dns_ttl": true, "dns_lookup_family": "AUTO", "all_addresses_in_single_endpoint": true
-    }}));
+json!({"name": "envoy.clusters.dns", "typed_config": {
+    "@type": "type.googleapis.com/envoy.extensions.clusters.dns.v3.DnsCluster",
+    "respect_dns_ttl": true, "dns_lookup_family": "AUTO", "all_addresses_in_single_endpoint": true
+}}));
 
 spelled!(tracer_in_bootstrap "/tracing/http/name", json!("envoy.zipkin"), Value::Null);
 

@@ -17,9 +17,7 @@ impl MessageInfo {
     /// The field of a name, in snake_case or in camelCase.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
-        self.fields
-            .iter()
-            .find(|f| f.name() == name || f.json_name == name)
+        self.fields.iter().find(|f| f.name() == name || f.json_name == name)
     }
 
     /// The field of a number.
@@ -76,26 +74,8 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
-    pub(crate) const fn new(
-        key: &'static str,
-        json_name: &'static str,
-        number: u32,
-        index: u16,
-        kind: Kind,
-        cardinality: Cardinality,
-    ) -> Self {
-        Self {
-            key,
-            json_name,
-            number,
-            index,
-            oneof: None,
-            kind,
-            cardinality,
-            rules: &[],
-            deprecated: None,
-            sensitive: false,
-        }
+    pub(crate) const fn new(key: &'static str, json_name: &'static str, number: u32, index: u16, kind: Kind, cardinality: Cardinality) -> Self {
+        Self { key, json_name, number, index, oneof: None, kind, cardinality, rules: &[], deprecated: None, sensitive: false }
     }
 
     pub(crate) const fn oneof(mut self, index: u16) -> Self {
@@ -201,10 +181,7 @@ impl EnumInfo {
     #[must_use]
     pub fn value(&self, number: i32) -> Option<&'static EnumValue> {
         // Most enums count from zero without holes.
-        match usize::try_from(number)
-            .ok()
-            .and_then(|n| self.values.get(n))
-        {
+        match usize::try_from(number).ok().and_then(|n| self.values.get(n)) {
             Some(value) if value.number == number => Some(value),
             _ => self.values.iter().find(|v| v.number == number),
         }
@@ -214,23 +191,10 @@ impl EnumInfo {
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&'static EnumValue> {
         let byte = |b: u8| {
-            if b == b'-' {
-                b'_'
-            } else {
-                b.to_ascii_uppercase()
-            }
+            if b == b'-' { b'_' } else { b.to_ascii_uppercase() }
         };
-        let alike = |known: &str| {
-            known.len() == name.len()
-                && known
-                    .bytes()
-                    .zip(name.bytes())
-                    .all(|(a, b)| byte(a) == byte(b))
-        };
-        self.values
-            .iter()
-            .find(|v| v.name == name)
-            .or_else(|| self.values.iter().find(|v| alike(v.name)))
+        let alike = |known: &str| known.len() == name.len() && known.bytes().zip(name.bytes()).all(|(a, b)| byte(a) == byte(b));
+        self.values.iter().find(|v| v.name == name).or_else(|| self.values.iter().find(|v| alike(v.name)))
     }
 }
 
@@ -247,11 +211,7 @@ pub struct EnumValue {
 
 impl EnumValue {
     pub(crate) const fn new(number: i32, name: &'static str) -> Self {
-        Self {
-            number,
-            name,
-            deprecated: None,
-        }
+        Self { number, name, deprecated: None }
     }
 
     pub(crate) const fn deprecated(mut self, deprecation: &'static Deprecation) -> Self {

@@ -7,10 +7,7 @@ mod info;
 mod value;
 mod well_known;
 
-pub use info::{
-    Cardinality, Deprecation, Describe, DescribeEnum, EnumInfo, EnumValue, FieldInfo, Kind,
-    MessageInfo, OneofInfo,
-};
+pub use info::{Cardinality, Deprecation, Describe, DescribeEnum, EnumInfo, EnumValue, FieldInfo, Kind, MessageInfo, OneofInfo};
 pub use value::{Items, List, Map, Pairs, Reflect, Value, Visitor};
 
 // What generated code calls.

@@ -206,13 +206,7 @@ impl<T: Reflect> Field for Vec<T> {
     #[inline]
     fn put(&self, visitor: &mut dyn Visitor, field: &'static FieldInfo) {
         if !self.is_empty() {
-            visitor.field(
-                field,
-                Value::List(List {
-                    items: self,
-                    kind: &field.kind,
-                }),
-            );
+            visitor.field(field, Value::List(List { items: self, kind: &field.kind }));
         }
     }
 }
@@ -221,24 +215,14 @@ impl<K: Reflect, T: Reflect> Field for BTreeMap<K, T> {
     #[inline]
     fn put(&self, visitor: &mut dyn Visitor, field: &'static FieldInfo) {
         if !self.is_empty() {
-            visitor.field(
-                field,
-                Value::Map(Map {
-                    pairs: self,
-                    kind: &field.kind,
-                }),
-            );
+            visitor.field(field, Value::Map(Map { pairs: self, kind: &field.kind }));
         }
     }
 }
 
 /// Presents a message that would otherwise contain itself.
 #[inline]
-pub fn put_boxed<T: Reflect>(
-    value: &Option<Box<T>>,
-    visitor: &mut dyn Visitor,
-    field: &'static FieldInfo,
-) {
+pub fn put_boxed<T: Reflect>(value: &Option<Box<T>>, visitor: &mut dyn Visitor, field: &'static FieldInfo) {
     if let Some(value) = value {
         visitor.field(field, value.as_value());
     }
@@ -252,17 +236,8 @@ pub fn put_member<T: Reflect>(value: &T, visitor: &mut dyn Visitor, field: &'sta
 
 /// The JSON of a message, without its secrets, after its name.
 pub fn debug(message: &dyn Reflect, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-    let style = if f.alternate() {
-        Style::PRETTY
-    } else {
-        Style::COMPACT
-    };
-    write!(
-        f,
-        "{} {}",
-        message.info().name(),
-        json::to_string_with(message, &style.redact())
-    )
+    let style = if f.alternate() { Style::PRETTY } else { Style::COMPACT };
+    write!(f, "{} {}", message.info().name(), json::to_string_with(message, &style.redact()))
 }
 
 impl Debug for Value<'_> {

@@ -637,9 +637,7 @@ pub mod envoy {
                 }
                 pub mod sni_dynamic_forward_proxy {
                     pub mod v3 {
-                        include!(
-                            "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.rs"
-                        );
+                        include!("envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.rs");
                     }
                 }
                 pub mod tcp_proxy {
@@ -717,9 +715,7 @@ pub mod envoy {
             pub mod custom_response {
                 pub mod local_response_policy {
                     pub mod v3 {
-                        include!(
-                            "envoy.extensions.http.custom_response.local_response_policy.v3.rs"
-                        );
+                        include!("envoy.extensions.http.custom_response.local_response_policy.v3.rs");
                     }
                 }
                 pub mod redirect_policy {
@@ -731,9 +727,7 @@ pub mod envoy {
             pub mod early_header_mutation {
                 pub mod header_mutation {
                     pub mod v3 {
-                        include!(
-                            "envoy.extensions.http.early_header_mutation.header_mutation.v3.rs"
-                        );
+                        include!("envoy.extensions.http.early_header_mutation.header_mutation.v3.rs");
                     }
                 }
             }
@@ -813,9 +807,7 @@ pub mod envoy {
         pub mod load_balancing_policies {
             pub mod client_side_weighted_round_robin {
                 pub mod v3 {
-                    include!(
-                        "envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.rs"
-                    );
+                    include!("envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.rs");
                 }
             }
             pub mod cluster_provided {
@@ -878,9 +870,7 @@ pub mod envoy {
             pub mod common_inputs {
                 pub mod environment_variable {
                     pub mod v3 {
-                        include!(
-                            "envoy.extensions.matching.common_inputs.environment_variable.v3.rs"
-                        );
+                        include!("envoy.extensions.matching.common_inputs.environment_variable.v3.rs");
                     }
                 }
                 pub mod network {
@@ -902,9 +892,7 @@ pub mod envoy {
             pub mod input_matchers {
                 pub mod consistent_hashing {
                     pub mod v3 {
-                        include!(
-                            "envoy.extensions.matching.input_matchers.consistent_hashing.v3.rs"
-                        );
+                        include!("envoy.extensions.matching.input_matchers.consistent_hashing.v3.rs");
                     }
                 }
                 pub mod ip {

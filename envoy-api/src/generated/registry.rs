@@ -231,44 +231,92 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::config::trace::v3::XRayConfig>("envoy.config.trace.v3.XRayConfig"),
     Entry::new::<crate::envoy::config::trace::v3::ZipkinConfig>("envoy.config.trace.v3.ZipkinConfig"),
     Entry::new::<crate::envoy::extensions::access_loggers::file::v3::FileAccessLog>("envoy.extensions.access_loggers.file.v3.FileAccessLog"),
-    Entry::new::<crate::envoy::extensions::access_loggers::filters::cel::v3::ExpressionFilter>("envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter"),
-    Entry::new::<crate::envoy::extensions::access_loggers::fluentd::v3::FluentdAccessLogConfig>("envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig"),
-    Entry::new::<crate::envoy::extensions::access_loggers::grpc::v3::CommonGrpcAccessLogConfig>("envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig"),
-    Entry::new::<crate::envoy::extensions::access_loggers::grpc::v3::HttpGrpcAccessLogConfig>("envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig"),
-    Entry::new::<crate::envoy::extensions::access_loggers::grpc::v3::TcpGrpcAccessLogConfig>("envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig"),
-    Entry::new::<crate::envoy::extensions::access_loggers::open_telemetry::v3::OpenTelemetryAccessLogConfig>("envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig"),
+    Entry::new::<crate::envoy::extensions::access_loggers::filters::cel::v3::ExpressionFilter>(
+        "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
+    ),
+    Entry::new::<crate::envoy::extensions::access_loggers::fluentd::v3::FluentdAccessLogConfig>(
+        "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::access_loggers::grpc::v3::CommonGrpcAccessLogConfig>(
+        "envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::access_loggers::grpc::v3::HttpGrpcAccessLogConfig>(
+        "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::access_loggers::grpc::v3::TcpGrpcAccessLogConfig>(
+        "envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::access_loggers::open_telemetry::v3::OpenTelemetryAccessLogConfig>(
+        "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig",
+    ),
     Entry::new::<crate::envoy::extensions::access_loggers::stream::v3::StderrAccessLog>("envoy.extensions.access_loggers.stream.v3.StderrAccessLog"),
     Entry::new::<crate::envoy::extensions::access_loggers::stream::v3::StdoutAccessLog>("envoy.extensions.access_loggers.stream.v3.StdoutAccessLog"),
     Entry::new::<crate::envoy::extensions::access_loggers::wasm::v3::WasmAccessLog>("envoy.extensions.access_loggers.wasm.v3.WasmAccessLog"),
-    Entry::new::<crate::envoy::extensions::bootstrap::internal_listener::v3::InternalListener>("envoy.extensions.bootstrap.internal_listener.v3.InternalListener"),
-    Entry::new::<crate::envoy::extensions::clusters::aggregate::v3::AggregateClusterResource>("envoy.extensions.clusters.aggregate.v3.AggregateClusterResource"),
+    Entry::new::<crate::envoy::extensions::bootstrap::internal_listener::v3::InternalListener>(
+        "envoy.extensions.bootstrap.internal_listener.v3.InternalListener",
+    ),
+    Entry::new::<crate::envoy::extensions::clusters::aggregate::v3::AggregateClusterResource>(
+        "envoy.extensions.clusters.aggregate.v3.AggregateClusterResource",
+    ),
     Entry::new::<crate::envoy::extensions::clusters::aggregate::v3::ClusterConfig>("envoy.extensions.clusters.aggregate.v3.ClusterConfig"),
     Entry::new::<crate::envoy::extensions::clusters::dns::v3::DnsCluster>("envoy.extensions.clusters.dns.v3.DnsCluster"),
-    Entry::new::<crate::envoy::extensions::clusters::dynamic_forward_proxy::v3::ClusterConfig>("envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig"),
-    Entry::new::<crate::envoy::extensions::clusters::dynamic_forward_proxy::v3::SubClustersConfig>("envoy.extensions.clusters.dynamic_forward_proxy.v3.SubClustersConfig"),
-    Entry::new::<crate::envoy::extensions::clusters::original_dst::v3::OriginalDstCluster>("envoy.extensions.clusters.original_dst.v3.OriginalDstCluster"),
+    Entry::new::<crate::envoy::extensions::clusters::dynamic_forward_proxy::v3::ClusterConfig>(
+        "envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::clusters::dynamic_forward_proxy::v3::SubClustersConfig>(
+        "envoy.extensions.clusters.dynamic_forward_proxy.v3.SubClustersConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::clusters::original_dst::v3::OriginalDstCluster>(
+        "envoy.extensions.clusters.original_dst.v3.OriginalDstCluster",
+    ),
     Entry::new::<crate::envoy::extensions::clusters::redis::v3::RedisClusterConfig>("envoy.extensions.clusters.redis.v3.RedisClusterConfig"),
-    Entry::new::<crate::envoy::extensions::common::aws::v3::AssumeRoleCredentialProvider>("envoy.extensions.common.aws.v3.AssumeRoleCredentialProvider"),
-    Entry::new::<crate::envoy::extensions::common::aws::v3::AssumeRoleWithWebIdentityCredentialProvider>("envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider"),
+    Entry::new::<crate::envoy::extensions::common::aws::v3::AssumeRoleCredentialProvider>(
+        "envoy.extensions.common.aws.v3.AssumeRoleCredentialProvider",
+    ),
+    Entry::new::<crate::envoy::extensions::common::aws::v3::AssumeRoleWithWebIdentityCredentialProvider>(
+        "envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider",
+    ),
     Entry::new::<crate::envoy::extensions::common::aws::v3::AwsCredentialProvider>("envoy.extensions.common.aws.v3.AwsCredentialProvider"),
     Entry::new::<crate::envoy::extensions::common::aws::v3::ConfigCredentialProvider>("envoy.extensions.common.aws.v3.ConfigCredentialProvider"),
-    Entry::new::<crate::envoy::extensions::common::aws::v3::ContainerCredentialProvider>("envoy.extensions.common.aws.v3.ContainerCredentialProvider"),
-    Entry::new::<crate::envoy::extensions::common::aws::v3::CredentialsFileCredentialProvider>("envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider"),
-    Entry::new::<crate::envoy::extensions::common::aws::v3::EnvironmentCredentialProvider>("envoy.extensions.common.aws.v3.EnvironmentCredentialProvider"),
-    Entry::new::<crate::envoy::extensions::common::aws::v3::IamRolesAnywhereCredentialProvider>("envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider"),
+    Entry::new::<crate::envoy::extensions::common::aws::v3::ContainerCredentialProvider>(
+        "envoy.extensions.common.aws.v3.ContainerCredentialProvider",
+    ),
+    Entry::new::<crate::envoy::extensions::common::aws::v3::CredentialsFileCredentialProvider>(
+        "envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider",
+    ),
+    Entry::new::<crate::envoy::extensions::common::aws::v3::EnvironmentCredentialProvider>(
+        "envoy.extensions.common.aws.v3.EnvironmentCredentialProvider",
+    ),
+    Entry::new::<crate::envoy::extensions::common::aws::v3::IamRolesAnywhereCredentialProvider>(
+        "envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider",
+    ),
     Entry::new::<crate::envoy::extensions::common::aws::v3::InlineCredentialProvider>("envoy.extensions.common.aws.v3.InlineCredentialProvider"),
-    Entry::new::<crate::envoy::extensions::common::aws::v3::InstanceProfileCredentialProvider>("envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider"),
-    Entry::new::<crate::envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheCircuitBreakers>("envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers"),
-    Entry::new::<crate::envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheConfig>("envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig"),
+    Entry::new::<crate::envoy::extensions::common::aws::v3::InstanceProfileCredentialProvider>(
+        "envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider",
+    ),
+    Entry::new::<crate::envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheCircuitBreakers>(
+        "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers",
+    ),
+    Entry::new::<crate::envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheConfig>(
+        "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig",
+    ),
     Entry::new::<crate::envoy::extensions::common::matching::v3::ExtensionWithMatcher>("envoy.extensions.common.matching.v3.ExtensionWithMatcher"),
-    Entry::new::<crate::envoy::extensions::common::matching::v3::ExtensionWithMatcherPerRoute>("envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute"),
-    Entry::new::<crate::envoy::extensions::common::ratelimit::v3::LocalClusterRateLimit>("envoy.extensions.common.ratelimit.v3.LocalClusterRateLimit"),
-    Entry::new::<crate::envoy::extensions::common::ratelimit::v3::LocalRateLimitDescriptor>("envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor"),
+    Entry::new::<crate::envoy::extensions::common::matching::v3::ExtensionWithMatcherPerRoute>(
+        "envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute",
+    ),
+    Entry::new::<crate::envoy::extensions::common::ratelimit::v3::LocalClusterRateLimit>(
+        "envoy.extensions.common.ratelimit.v3.LocalClusterRateLimit",
+    ),
+    Entry::new::<crate::envoy::extensions::common::ratelimit::v3::LocalRateLimitDescriptor>(
+        "envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor",
+    ),
     Entry::new::<crate::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor>("envoy.extensions.common.ratelimit.v3.RateLimitDescriptor"),
     Entry::new::<crate::envoy::extensions::common::tap::v3::AdminConfig>("envoy.extensions.common.tap.v3.AdminConfig"),
     Entry::new::<crate::envoy::extensions::common::tap::v3::CommonExtensionConfig>("envoy.extensions.common.tap.v3.CommonExtensionConfig"),
     Entry::new::<crate::envoy::extensions::compression::brotli::compressor::v3::Brotli>("envoy.extensions.compression.brotli.compressor.v3.Brotli"),
-    Entry::new::<crate::envoy::extensions::compression::brotli::decompressor::v3::Brotli>("envoy.extensions.compression.brotli.decompressor.v3.Brotli"),
+    Entry::new::<crate::envoy::extensions::compression::brotli::decompressor::v3::Brotli>(
+        "envoy.extensions.compression.brotli.decompressor.v3.Brotli",
+    ),
     Entry::new::<crate::envoy::extensions::compression::gzip::compressor::v3::Gzip>("envoy.extensions.compression.gzip.compressor.v3.Gzip"),
     Entry::new::<crate::envoy::extensions::compression::gzip::decompressor::v3::Gzip>("envoy.extensions.compression.gzip.decompressor.v3.Gzip"),
     Entry::new::<crate::envoy::extensions::compression::zstd::compressor::v3::Zstd>("envoy.extensions.compression.zstd.compressor.v3.Zstd"),
@@ -277,100 +325,204 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::extensions::early_data::v3::DefaultEarlyDataPolicy>("envoy.extensions.early_data.v3.DefaultEarlyDataPolicy"),
     Entry::new::<crate::envoy::extensions::filters::common::fault::v3::FaultDelay>("envoy.extensions.filters.common.fault.v3.FaultDelay"),
     Entry::new::<crate::envoy::extensions::filters::common::fault::v3::FaultRateLimit>("envoy.extensions.filters.common.fault.v3.FaultRateLimit"),
-    Entry::new::<crate::envoy::extensions::filters::common::matcher::action::v3::SkipFilter>("envoy.extensions.filters.common.matcher.action.v3.SkipFilter"),
-    Entry::new::<crate::envoy::extensions::filters::common::set_filter_state::v3::FilterStateValue>("envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue"),
-    Entry::new::<crate::envoy::extensions::filters::http::adaptive_concurrency::v3::AdaptiveConcurrency>("envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency"),
-    Entry::new::<crate::envoy::extensions::filters::http::adaptive_concurrency::v3::GradientControllerConfig>("envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::admission_control::v3::AdmissionControl>("envoy.extensions.filters.http.admission_control.v3.AdmissionControl"),
-    Entry::new::<crate::envoy::extensions::filters::http::alternate_protocols_cache::v3::FilterConfig>("envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig"),
+    Entry::new::<crate::envoy::extensions::filters::common::matcher::action::v3::SkipFilter>(
+        "envoy.extensions.filters.common.matcher.action.v3.SkipFilter",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::common::set_filter_state::v3::FilterStateValue>(
+        "envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::adaptive_concurrency::v3::AdaptiveConcurrency>(
+        "envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::adaptive_concurrency::v3::GradientControllerConfig>(
+        "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::admission_control::v3::AdmissionControl>(
+        "envoy.extensions.filters.http.admission_control.v3.AdmissionControl",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::alternate_protocols_cache::v3::FilterConfig>(
+        "envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::ApiKeyAuth>("envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth"),
-    Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::ApiKeyAuthPerRoute>("envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute"),
+    Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::ApiKeyAuthPerRoute>(
+        "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::Credential>("envoy.extensions.filters.http.api_key_auth.v3.Credential"),
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::Forwarding>("envoy.extensions.filters.http.api_key_auth.v3.Forwarding"),
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::KeySource>("envoy.extensions.filters.http.api_key_auth.v3.KeySource"),
     Entry::new::<crate::envoy::extensions::filters::http::aws_lambda::v3::Config>("envoy.extensions.filters.http.aws_lambda.v3.Config"),
     Entry::new::<crate::envoy::extensions::filters::http::aws_lambda::v3::Credentials>("envoy.extensions.filters.http.aws_lambda.v3.Credentials"),
-    Entry::new::<crate::envoy::extensions::filters::http::aws_lambda::v3::PerRouteConfig>("envoy.extensions.filters.http.aws_lambda.v3.PerRouteConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::aws_request_signing::v3::AwsRequestSigning>("envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning"),
-    Entry::new::<crate::envoy::extensions::filters::http::aws_request_signing::v3::AwsRequestSigningPerRoute>("envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute"),
-    Entry::new::<crate::envoy::extensions::filters::http::bandwidth_limit::v3::BandwidthLimit>("envoy.extensions.filters.http.bandwidth_limit.v3.BandwidthLimit"),
+    Entry::new::<crate::envoy::extensions::filters::http::aws_lambda::v3::PerRouteConfig>(
+        "envoy.extensions.filters.http.aws_lambda.v3.PerRouteConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::aws_request_signing::v3::AwsRequestSigning>(
+        "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::aws_request_signing::v3::AwsRequestSigningPerRoute>(
+        "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::bandwidth_limit::v3::BandwidthLimit>(
+        "envoy.extensions.filters.http.bandwidth_limit.v3.BandwidthLimit",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::basic_auth::v3::BasicAuth>("envoy.extensions.filters.http.basic_auth.v3.BasicAuth"),
-    Entry::new::<crate::envoy::extensions::filters::http::basic_auth::v3::BasicAuthPerRoute>("envoy.extensions.filters.http.basic_auth.v3.BasicAuthPerRoute"),
+    Entry::new::<crate::envoy::extensions::filters::http::basic_auth::v3::BasicAuthPerRoute>(
+        "envoy.extensions.filters.http.basic_auth.v3.BasicAuthPerRoute",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::buffer::v3::Buffer>("envoy.extensions.filters.http.buffer.v3.Buffer"),
     Entry::new::<crate::envoy::extensions::filters::http::buffer::v3::BufferPerRoute>("envoy.extensions.filters.http.buffer.v3.BufferPerRoute"),
     Entry::new::<crate::envoy::extensions::filters::http::cache::v3::CacheConfig>("envoy.extensions.filters.http.cache.v3.CacheConfig"),
     Entry::new::<crate::envoy::extensions::filters::http::cdn_loop::v3::CdnLoopConfig>("envoy.extensions.filters.http.cdn_loop.v3.CdnLoopConfig"),
     Entry::new::<crate::envoy::extensions::filters::http::composite::v3::Composite>("envoy.extensions.filters.http.composite.v3.Composite"),
-    Entry::new::<crate::envoy::extensions::filters::http::composite::v3::CompositePerRoute>("envoy.extensions.filters.http.composite.v3.CompositePerRoute"),
+    Entry::new::<crate::envoy::extensions::filters::http::composite::v3::CompositePerRoute>(
+        "envoy.extensions.filters.http.composite.v3.CompositePerRoute",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::composite::v3::DynamicConfig>("envoy.extensions.filters.http.composite.v3.DynamicConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::composite::v3::ExecuteFilterAction>("envoy.extensions.filters.http.composite.v3.ExecuteFilterAction"),
-    Entry::new::<crate::envoy::extensions::filters::http::composite::v3::FilterChainConfiguration>("envoy.extensions.filters.http.composite.v3.FilterChainConfiguration"),
+    Entry::new::<crate::envoy::extensions::filters::http::composite::v3::ExecuteFilterAction>(
+        "envoy.extensions.filters.http.composite.v3.ExecuteFilterAction",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::composite::v3::FilterChainConfiguration>(
+        "envoy.extensions.filters.http.composite.v3.FilterChainConfiguration",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::compressor::v3::Compressor>("envoy.extensions.filters.http.compressor.v3.Compressor"),
-    Entry::new::<crate::envoy::extensions::filters::http::compressor::v3::CompressorOverrides>("envoy.extensions.filters.http.compressor.v3.CompressorOverrides"),
-    Entry::new::<crate::envoy::extensions::filters::http::compressor::v3::CompressorPerRoute>("envoy.extensions.filters.http.compressor.v3.CompressorPerRoute"),
-    Entry::new::<crate::envoy::extensions::filters::http::compressor::v3::ResponseDirectionOverrides>("envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides"),
-    Entry::new::<crate::envoy::extensions::filters::http::connect_grpc_bridge::v3::FilterConfig>("envoy.extensions.filters.http.connect_grpc_bridge.v3.FilterConfig"),
+    Entry::new::<crate::envoy::extensions::filters::http::compressor::v3::CompressorOverrides>(
+        "envoy.extensions.filters.http.compressor.v3.CompressorOverrides",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::compressor::v3::CompressorPerRoute>(
+        "envoy.extensions.filters.http.compressor.v3.CompressorPerRoute",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::compressor::v3::ResponseDirectionOverrides>(
+        "envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::connect_grpc_bridge::v3::FilterConfig>(
+        "envoy.extensions.filters.http.connect_grpc_bridge.v3.FilterConfig",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::cors::v3::Cors>("envoy.extensions.filters.http.cors.v3.Cors"),
     Entry::new::<crate::envoy::extensions::filters::http::cors::v3::CorsPolicy>("envoy.extensions.filters.http.cors.v3.CorsPolicy"),
-    Entry::new::<crate::envoy::extensions::filters::http::credential_injector::v3::CredentialInjector>("envoy.extensions.filters.http.credential_injector.v3.CredentialInjector"),
+    Entry::new::<crate::envoy::extensions::filters::http::credential_injector::v3::CredentialInjector>(
+        "envoy.extensions.filters.http.credential_injector.v3.CredentialInjector",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::csrf::v3::CsrfPolicy>("envoy.extensions.filters.http.csrf.v3.CsrfPolicy"),
-    Entry::new::<crate::envoy::extensions::filters::http::custom_response::v3::CustomResponse>("envoy.extensions.filters.http.custom_response.v3.CustomResponse"),
-    Entry::new::<crate::envoy::extensions::filters::http::decompressor::v3::Decompressor>("envoy.extensions.filters.http.decompressor.v3.Decompressor"),
-    Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::FilterConfig>("envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::PerRouteConfig>("envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::SubClusterConfig>("envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::dynamic_modules::v3::DynamicModuleFilter>("envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter"),
-    Entry::new::<crate::envoy::extensions::filters::http::dynamic_modules::v3::DynamicModuleFilterPerRoute>("envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute"),
-    Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::AuthorizationRequest>("envoy.extensions.filters.http.ext_authz.v3.AuthorizationRequest"),
-    Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::AuthorizationResponse>("envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse"),
+    Entry::new::<crate::envoy::extensions::filters::http::custom_response::v3::CustomResponse>(
+        "envoy.extensions.filters.http.custom_response.v3.CustomResponse",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::decompressor::v3::Decompressor>(
+        "envoy.extensions.filters.http.decompressor.v3.Decompressor",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::FilterConfig>(
+        "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::PerRouteConfig>(
+        "envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::SubClusterConfig>(
+        "envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::dynamic_modules::v3::DynamicModuleFilter>(
+        "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::dynamic_modules::v3::DynamicModuleFilterPerRoute>(
+        "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::AuthorizationRequest>(
+        "envoy.extensions.filters.http.ext_authz.v3.AuthorizationRequest",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::AuthorizationResponse>(
+        "envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::BufferSettings>("envoy.extensions.filters.http.ext_authz.v3.BufferSettings"),
     Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::CheckSettings>("envoy.extensions.filters.http.ext_authz.v3.CheckSettings"),
     Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::ExtAuthz>("envoy.extensions.filters.http.ext_authz.v3.ExtAuthz"),
-    Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::ExtAuthzPerRoute>("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute"),
+    Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::ExtAuthzPerRoute>(
+        "envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::HttpService>("envoy.extensions.filters.http.ext_authz.v3.HttpService"),
     Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::ShadowDecision>("envoy.extensions.filters.http.ext_authz.v3.ShadowDecision"),
-    Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExtProcHttpService>("envoy.extensions.filters.http.ext_proc.v3.ExtProcHttpService"),
-    Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExtProcOverrides>("envoy.extensions.filters.http.ext_proc.v3.ExtProcOverrides"),
+    Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExtProcHttpService>(
+        "envoy.extensions.filters.http.ext_proc.v3.ExtProcHttpService",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExtProcOverrides>(
+        "envoy.extensions.filters.http.ext_proc.v3.ExtProcOverrides",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExtProcPerRoute>("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute"),
-    Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExternalProcessor>("envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor"),
-    Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::HeaderForwardingRules>("envoy.extensions.filters.http.ext_proc.v3.HeaderForwardingRules"),
+    Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExternalProcessor>(
+        "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::HeaderForwardingRules>(
+        "envoy.extensions.filters.http.ext_proc.v3.HeaderForwardingRules",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::MetadataOptions>("envoy.extensions.filters.http.ext_proc.v3.MetadataOptions"),
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ProcessingMode>("envoy.extensions.filters.http.ext_proc.v3.ProcessingMode"),
     Entry::new::<crate::envoy::extensions::filters::http::fault::v3::FaultAbort>("envoy.extensions.filters.http.fault.v3.FaultAbort"),
     Entry::new::<crate::envoy::extensions::filters::http::fault::v3::HttpFault>("envoy.extensions.filters.http.fault.v3.HTTPFault"),
     Entry::new::<crate::envoy::extensions::filters::http::geoip::v3::Geoip>("envoy.extensions.filters.http.geoip.v3.Geoip"),
     Entry::new::<crate::envoy::extensions::filters::http::grpc_http1_bridge::v3::Config>("envoy.extensions.filters.http.grpc_http1_bridge.v3.Config"),
-    Entry::new::<crate::envoy::extensions::filters::http::grpc_http1_reverse_bridge::v3::FilterConfig>("envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::grpc_http1_reverse_bridge::v3::FilterConfigPerRoute>("envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute"),
-    Entry::new::<crate::envoy::extensions::filters::http::grpc_json_transcoder::v3::GrpcJsonTranscoder>("envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder"),
-    Entry::new::<crate::envoy::extensions::filters::http::grpc_json_transcoder::v3::UnknownQueryParams>("envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams"),
+    Entry::new::<crate::envoy::extensions::filters::http::grpc_http1_reverse_bridge::v3::FilterConfig>(
+        "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::grpc_http1_reverse_bridge::v3::FilterConfigPerRoute>(
+        "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::grpc_json_transcoder::v3::GrpcJsonTranscoder>(
+        "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::grpc_json_transcoder::v3::UnknownQueryParams>(
+        "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::grpc_stats::v3::FilterConfig>("envoy.extensions.filters.http.grpc_stats.v3.FilterConfig"),
     Entry::new::<crate::envoy::extensions::filters::http::grpc_stats::v3::FilterObject>("envoy.extensions.filters.http.grpc_stats.v3.FilterObject"),
     Entry::new::<crate::envoy::extensions::filters::http::grpc_web::v3::GrpcWeb>("envoy.extensions.filters.http.grpc_web.v3.GrpcWeb"),
     Entry::new::<crate::envoy::extensions::filters::http::gzip::v3::Gzip>("envoy.extensions.filters.http.gzip.v3.Gzip"),
-    Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::HeaderMutation>("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation"),
-    Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::HeaderMutationPerRoute>("envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute"),
-    Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::Mutations>("envoy.extensions.filters.http.header_mutation.v3.Mutations"),
-    Entry::new::<crate::envoy::extensions::filters::http::header_to_metadata::v3::Config>("envoy.extensions.filters.http.header_to_metadata.v3.Config"),
+    Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::HeaderMutation>(
+        "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::HeaderMutationPerRoute>(
+        "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::Mutations>(
+        "envoy.extensions.filters.http.header_mutation.v3.Mutations",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::header_to_metadata::v3::Config>(
+        "envoy.extensions.filters.http.header_to_metadata.v3.Config",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::health_check::v3::HealthCheck>("envoy.extensions.filters.http.health_check.v3.HealthCheck"),
     Entry::new::<crate::envoy::extensions::filters::http::ip_tagging::v3::IpTagging>("envoy.extensions.filters.http.ip_tagging.v3.IPTagging"),
-    Entry::new::<crate::envoy::extensions::filters::http::json_to_metadata::v3::JsonToMetadata>("envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata"),
-    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::ExtractOnlyWithoutValidation>("envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation"),
-    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::FilterStateRule>("envoy.extensions.filters.http.jwt_authn.v3.FilterStateRule"),
+    Entry::new::<crate::envoy::extensions::filters::http::json_to_metadata::v3::JsonToMetadata>(
+        "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::ExtractOnlyWithoutValidation>(
+        "envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::FilterStateRule>(
+        "envoy.extensions.filters.http.jwt_authn.v3.FilterStateRule",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwksAsyncFetch>("envoy.extensions.filters.http.jwt_authn.v3.JwksAsyncFetch"),
-    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtAuthentication>("envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication"),
+    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtAuthentication>(
+        "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtCacheConfig>("envoy.extensions.filters.http.jwt_authn.v3.JwtCacheConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtClaimToHeader>("envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader"),
+    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtClaimToHeader>(
+        "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtHeader>("envoy.extensions.filters.http.jwt_authn.v3.JwtHeader"),
     Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtProvider>("envoy.extensions.filters.http.jwt_authn.v3.JwtProvider"),
     Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtRequirement>("envoy.extensions.filters.http.jwt_authn.v3.JwtRequirement"),
-    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtRequirementAndList>("envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList"),
-    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtRequirementOrList>("envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementOrList"),
+    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtRequirementAndList>(
+        "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::JwtRequirementOrList>(
+        "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementOrList",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::PerRouteConfig>("envoy.extensions.filters.http.jwt_authn.v3.PerRouteConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::ProviderWithAudiences>("envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences"),
+    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::ProviderWithAudiences>(
+        "envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::RemoteJwks>("envoy.extensions.filters.http.jwt_authn.v3.RemoteJwks"),
-    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::RequirementRule>("envoy.extensions.filters.http.jwt_authn.v3.RequirementRule"),
-    Entry::new::<crate::envoy::extensions::filters::http::local_ratelimit::v3::LocalRateLimit>("envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit"),
+    Entry::new::<crate::envoy::extensions::filters::http::jwt_authn::v3::RequirementRule>(
+        "envoy.extensions.filters.http.jwt_authn.v3.RequirementRule",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::local_ratelimit::v3::LocalRateLimit>(
+        "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::lua::v3::Lua>("envoy.extensions.filters.http.lua.v3.Lua"),
     Entry::new::<crate::envoy::extensions::filters::http::lua::v3::LuaPerRoute>("envoy.extensions.filters.http.lua.v3.LuaPerRoute"),
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::CookieConfig>("envoy.extensions.filters.http.oauth2.v3.CookieConfig"),
@@ -379,199 +531,493 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2Config>("envoy.extensions.filters.http.oauth2.v3.OAuth2Config"),
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2Credentials>("envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials"),
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2PerRoute>("envoy.extensions.filters.http.oauth2.v3.OAuth2PerRoute"),
-    Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2TokenForwarding>("envoy.extensions.filters.http.oauth2.v3.OAuth2TokenForwarding"),
-    Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::PostLogoutRedirectUri>("envoy.extensions.filters.http.oauth2.v3.PostLogoutRedirectUri"),
-    Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::PrivateKeyJwtConfig>("envoy.extensions.filters.http.oauth2.v3.PrivateKeyJwtConfig"),
+    Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2TokenForwarding>(
+        "envoy.extensions.filters.http.oauth2.v3.OAuth2TokenForwarding",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::PostLogoutRedirectUri>(
+        "envoy.extensions.filters.http.oauth2.v3.PostLogoutRedirectUri",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::PrivateKeyJwtConfig>(
+        "envoy.extensions.filters.http.oauth2.v3.PrivateKeyJwtConfig",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::on_demand::v3::OnDemand>("envoy.extensions.filters.http.on_demand.v3.OnDemand"),
     Entry::new::<crate::envoy::extensions::filters::http::on_demand::v3::OnDemandCds>("envoy.extensions.filters.http.on_demand.v3.OnDemandCds"),
     Entry::new::<crate::envoy::extensions::filters::http::on_demand::v3::PerRouteConfig>("envoy.extensions.filters.http.on_demand.v3.PerRouteConfig"),
     Entry::new::<crate::envoy::extensions::filters::http::original_src::v3::OriginalSrc>("envoy.extensions.filters.http.original_src.v3.OriginalSrc"),
-    Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaBucketSettings>("envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings"),
-    Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaFilterConfig>("envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaFilterConfig"),
-    Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaOverride>("envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride"),
+    Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaBucketSettings>(
+        "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaFilterConfig>(
+        "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaFilterConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaOverride>(
+        "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::ratelimit::v3::RateLimit>("envoy.extensions.filters.http.ratelimit.v3.RateLimit"),
-    Entry::new::<crate::envoy::extensions::filters::http::ratelimit::v3::RateLimitPerRoute>("envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute"),
+    Entry::new::<crate::envoy::extensions::filters::http::ratelimit::v3::RateLimitPerRoute>(
+        "envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::rbac::v3::Rbac>("envoy.extensions.filters.http.rbac.v3.RBAC"),
     Entry::new::<crate::envoy::extensions::filters::http::rbac::v3::RbacPerRoute>("envoy.extensions.filters.http.rbac.v3.RBACPerRoute"),
     Entry::new::<crate::envoy::extensions::filters::http::router::v3::Router>("envoy.extensions.filters.http.router.v3.Router"),
     Entry::new::<crate::envoy::extensions::filters::http::set_filter_state::v3::Config>("envoy.extensions.filters.http.set_filter_state.v3.Config"),
     Entry::new::<crate::envoy::extensions::filters::http::set_metadata::v3::Config>("envoy.extensions.filters.http.set_metadata.v3.Config"),
     Entry::new::<crate::envoy::extensions::filters::http::set_metadata::v3::Metadata>("envoy.extensions.filters.http.set_metadata.v3.Metadata"),
-    Entry::new::<crate::envoy::extensions::filters::http::stateful_session::v3::StatefulSession>("envoy.extensions.filters.http.stateful_session.v3.StatefulSession"),
-    Entry::new::<crate::envoy::extensions::filters::http::stateful_session::v3::StatefulSessionPerRoute>("envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute"),
+    Entry::new::<crate::envoy::extensions::filters::http::stateful_session::v3::StatefulSession>(
+        "envoy.extensions.filters.http.stateful_session.v3.StatefulSession",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::http::stateful_session::v3::StatefulSessionPerRoute>(
+        "envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::tap::v3::Tap>("envoy.extensions.filters.http.tap.v3.Tap"),
-    Entry::new::<crate::envoy::extensions::filters::http::upstream_codec::v3::UpstreamCodec>("envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec"),
+    Entry::new::<crate::envoy::extensions::filters::http::upstream_codec::v3::UpstreamCodec>(
+        "envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec",
+    ),
     Entry::new::<crate::envoy::extensions::filters::http::wasm::v3::Wasm>("envoy.extensions.filters.http.wasm.v3.Wasm"),
-    Entry::new::<crate::envoy::extensions::filters::listener::http_inspector::v3::HttpInspector>("envoy.extensions.filters.listener.http_inspector.v3.HttpInspector"),
-    Entry::new::<crate::envoy::extensions::filters::listener::local_ratelimit::v3::LocalRateLimit>("envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit"),
-    Entry::new::<crate::envoy::extensions::filters::listener::original_dst::v3::OriginalDst>("envoy.extensions.filters.listener.original_dst.v3.OriginalDst"),
-    Entry::new::<crate::envoy::extensions::filters::listener::original_src::v3::OriginalSrc>("envoy.extensions.filters.listener.original_src.v3.OriginalSrc"),
-    Entry::new::<crate::envoy::extensions::filters::listener::proxy_protocol::v3::ProxyProtocol>("envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol"),
-    Entry::new::<crate::envoy::extensions::filters::listener::tls_inspector::v3::TlsInspector>("envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector"),
-    Entry::new::<crate::envoy::extensions::filters::network::connection_limit::v3::ConnectionLimit>("envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit"),
-    Entry::new::<crate::envoy::extensions::filters::network::direct_response::v3::Config>("envoy.extensions.filters.network.direct_response.v3.Config"),
+    Entry::new::<crate::envoy::extensions::filters::listener::http_inspector::v3::HttpInspector>(
+        "envoy.extensions.filters.listener.http_inspector.v3.HttpInspector",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::listener::local_ratelimit::v3::LocalRateLimit>(
+        "envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::listener::original_dst::v3::OriginalDst>(
+        "envoy.extensions.filters.listener.original_dst.v3.OriginalDst",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::listener::original_src::v3::OriginalSrc>(
+        "envoy.extensions.filters.listener.original_src.v3.OriginalSrc",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::listener::proxy_protocol::v3::ProxyProtocol>(
+        "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::listener::tls_inspector::v3::TlsInspector>(
+        "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::connection_limit::v3::ConnectionLimit>(
+        "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::direct_response::v3::Config>(
+        "envoy.extensions.filters.network.direct_response.v3.Config",
+    ),
     Entry::new::<crate::envoy::extensions::filters::network::echo::v3::Echo>("envoy.extensions.filters.network.echo.v3.Echo"),
     Entry::new::<crate::envoy::extensions::filters::network::ext_authz::v3::ExtAuthz>("envoy.extensions.filters.network.ext_authz.v3.ExtAuthz"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::EnvoyMobileHttpConnectionManager>("envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ForwardProtoConfig>("envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager>("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::HttpFilter>("envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::LocalReplyConfig>("envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::Rds>("envoy.extensions.filters.network.http_connection_manager.v3.Rds"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::RequestIdExtension>("envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ResponseMapper>("envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRds>("envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRouteConfigurationsList>("envoy.extensions.filters.network.http_connection_manager.v3.ScopedRouteConfigurationsList"),
-    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRoutes>("envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes"),
-    Entry::new::<crate::envoy::extensions::filters::network::local_ratelimit::v3::LocalRateLimit>("envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit"),
-    Entry::new::<crate::envoy::extensions::filters::network::mongo_proxy::v3::MongoProxy>("envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy"),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::EnvoyMobileHttpConnectionManager>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ForwardProtoConfig>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::HttpFilter>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::LocalReplyConfig>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::Rds>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.Rds",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::RequestIdExtension>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ResponseMapper>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRds>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRouteConfigurationsList>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRouteConfigurationsList",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRoutes>(
+        "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::local_ratelimit::v3::LocalRateLimit>(
+        "envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::mongo_proxy::v3::MongoProxy>(
+        "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy",
+    ),
     Entry::new::<crate::envoy::extensions::filters::network::ratelimit::v3::RateLimit>("envoy.extensions.filters.network.ratelimit.v3.RateLimit"),
     Entry::new::<crate::envoy::extensions::filters::network::rbac::v3::Rbac>("envoy.extensions.filters.network.rbac.v3.RBAC"),
     Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::AwsIam>("envoy.extensions.filters.network.redis_proxy.v3.AwsIam"),
-    Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisExternalAuthProvider>("envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider"),
-    Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisProtocolOptions>("envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions"),
-    Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisProxy>("envoy.extensions.filters.network.redis_proxy.v3.RedisProxy"),
-    Entry::new::<crate::envoy::extensions::filters::network::set_filter_state::v3::Config>("envoy.extensions.filters.network.set_filter_state.v3.Config"),
-    Entry::new::<crate::envoy::extensions::filters::network::sni_cluster::v3::SniCluster>("envoy.extensions.filters.network.sni_cluster.v3.SniCluster"),
-    Entry::new::<crate::envoy::extensions::filters::network::sni_dynamic_forward_proxy::v3::FilterConfig>("envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig"),
+    Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisExternalAuthProvider>(
+        "envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisProtocolOptions>(
+        "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisProxy>(
+        "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::set_filter_state::v3::Config>(
+        "envoy.extensions.filters.network.set_filter_state.v3.Config",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::sni_cluster::v3::SniCluster>(
+        "envoy.extensions.filters.network.sni_cluster.v3.SniCluster",
+    ),
+    Entry::new::<crate::envoy::extensions::filters::network::sni_dynamic_forward_proxy::v3::FilterConfig>(
+        "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig",
+    ),
     Entry::new::<crate::envoy::extensions::filters::network::tcp_proxy::v3::TcpProxy>("envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"),
     Entry::new::<crate::envoy::extensions::filters::network::wasm::v3::Wasm>("envoy.extensions.filters.network.wasm.v3.Wasm"),
     Entry::new::<crate::envoy::extensions::filters::udp::udp_proxy::v3::Route>("envoy.extensions.filters.udp.udp_proxy.v3.Route"),
     Entry::new::<crate::envoy::extensions::filters::udp::udp_proxy::v3::UdpProxyConfig>("envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig"),
     Entry::new::<crate::envoy::extensions::formatter::cel::v3::Cel>("envoy.extensions.formatter.cel.v3.Cel"),
     Entry::new::<crate::envoy::extensions::formatter::metadata::v3::Metadata>("envoy.extensions.formatter.metadata.v3.Metadata"),
-    Entry::new::<crate::envoy::extensions::formatter::req_without_query::v3::ReqWithoutQuery>("envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery"),
-    Entry::new::<crate::envoy::extensions::geoip_providers::common::v3::CommonGeoipProviderConfig>("envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig"),
+    Entry::new::<crate::envoy::extensions::formatter::req_without_query::v3::ReqWithoutQuery>(
+        "envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery",
+    ),
+    Entry::new::<crate::envoy::extensions::geoip_providers::common::v3::CommonGeoipProviderConfig>(
+        "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig",
+    ),
     Entry::new::<crate::envoy::extensions::geoip_providers::maxmind::v3::MaxMindConfig>("envoy.extensions.geoip_providers.maxmind.v3.MaxMindConfig"),
-    Entry::new::<crate::envoy::extensions::health_check::event_sinks::file::v3::HealthCheckEventFileSink>("envoy.extensions.health_check.event_sinks.file.v3.HealthCheckEventFileSink"),
+    Entry::new::<crate::envoy::extensions::health_check::event_sinks::file::v3::HealthCheckEventFileSink>(
+        "envoy.extensions.health_check.event_sinks.file.v3.HealthCheckEventFileSink",
+    ),
     Entry::new::<crate::envoy::extensions::health_checkers::redis::v3::Redis>("envoy.extensions.health_checkers.redis.v3.Redis"),
-    Entry::new::<crate::envoy::extensions::http::cache::simple_http_cache::v3::SimpleHttpCacheConfig>("envoy.extensions.http.cache.simple_http_cache.v3.SimpleHttpCacheConfig"),
-    Entry::new::<crate::envoy::extensions::http::custom_response::local_response_policy::v3::LocalResponsePolicy>("envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy"),
-    Entry::new::<crate::envoy::extensions::http::custom_response::redirect_policy::v3::RedirectPolicy>("envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy"),
-    Entry::new::<crate::envoy::extensions::http::early_header_mutation::header_mutation::v3::HeaderMutation>("envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation"),
-    Entry::new::<crate::envoy::extensions::http::header_formatters::preserve_case::v3::PreserveCaseFormatterConfig>("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"),
-    Entry::new::<crate::envoy::extensions::http::header_validators::envoy_default::v3::HeaderValidatorConfig>("envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig"),
-    Entry::new::<crate::envoy::extensions::http::injected_credentials::generic::v3::Generic>("envoy.extensions.http.injected_credentials.generic.v3.Generic"),
-    Entry::new::<crate::envoy::extensions::http::injected_credentials::oauth2::v3::OAuth2>("envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2"),
-    Entry::new::<crate::envoy::extensions::http::original_ip_detection::custom_header::v3::CustomHeaderConfig>("envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig"),
-    Entry::new::<crate::envoy::extensions::http::original_ip_detection::xff::v3::XffConfig>("envoy.extensions.http.original_ip_detection.xff.v3.XffConfig"),
-    Entry::new::<crate::envoy::extensions::http::original_ip_detection::xff::v3::XffTrustedCidrs>("envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs"),
-    Entry::new::<crate::envoy::extensions::http::stateful_session::cookie::v3::CookieBasedSessionState>("envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState"),
-    Entry::new::<crate::envoy::extensions::http::stateful_session::envelope::v3::EnvelopeSessionState>("envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState"),
-    Entry::new::<crate::envoy::extensions::http::stateful_session::header::v3::HeaderBasedSessionState>("envoy.extensions.http.stateful_session.header.v3.HeaderBasedSessionState"),
-    Entry::new::<crate::envoy::extensions::internal_redirect::allow_listed_routes::v3::AllowListedRoutesConfig>("envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig"),
-    Entry::new::<crate::envoy::extensions::internal_redirect::previous_routes::v3::PreviousRoutesConfig>("envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig"),
-    Entry::new::<crate::envoy::extensions::internal_redirect::safe_cross_scheme::v3::SafeCrossSchemeConfig>("envoy.extensions.internal_redirect.safe_cross_scheme.v3.SafeCrossSchemeConfig"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::client_side_weighted_round_robin::v3::ClientSideWeightedRoundRobin>("envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::cluster_provided::v3::ClusterProvided>("envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::ConsistentHashingLbConfig>("envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::LocalityLbConfig>("envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::OrcaOobReportingConfig>("envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::SlowStartConfig>("envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::least_request::v3::LeastRequest>("envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest"),
+    Entry::new::<crate::envoy::extensions::http::cache::simple_http_cache::v3::SimpleHttpCacheConfig>(
+        "envoy.extensions.http.cache.simple_http_cache.v3.SimpleHttpCacheConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::http::custom_response::local_response_policy::v3::LocalResponsePolicy>(
+        "envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy",
+    ),
+    Entry::new::<crate::envoy::extensions::http::custom_response::redirect_policy::v3::RedirectPolicy>(
+        "envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy",
+    ),
+    Entry::new::<crate::envoy::extensions::http::early_header_mutation::header_mutation::v3::HeaderMutation>(
+        "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
+    ),
+    Entry::new::<crate::envoy::extensions::http::header_formatters::preserve_case::v3::PreserveCaseFormatterConfig>(
+        "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::http::header_validators::envoy_default::v3::HeaderValidatorConfig>(
+        "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::http::injected_credentials::generic::v3::Generic>(
+        "envoy.extensions.http.injected_credentials.generic.v3.Generic",
+    ),
+    Entry::new::<crate::envoy::extensions::http::injected_credentials::oauth2::v3::OAuth2>(
+        "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2",
+    ),
+    Entry::new::<crate::envoy::extensions::http::original_ip_detection::custom_header::v3::CustomHeaderConfig>(
+        "envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::http::original_ip_detection::xff::v3::XffConfig>(
+        "envoy.extensions.http.original_ip_detection.xff.v3.XffConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::http::original_ip_detection::xff::v3::XffTrustedCidrs>(
+        "envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs",
+    ),
+    Entry::new::<crate::envoy::extensions::http::stateful_session::cookie::v3::CookieBasedSessionState>(
+        "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState",
+    ),
+    Entry::new::<crate::envoy::extensions::http::stateful_session::envelope::v3::EnvelopeSessionState>(
+        "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState",
+    ),
+    Entry::new::<crate::envoy::extensions::http::stateful_session::header::v3::HeaderBasedSessionState>(
+        "envoy.extensions.http.stateful_session.header.v3.HeaderBasedSessionState",
+    ),
+    Entry::new::<crate::envoy::extensions::internal_redirect::allow_listed_routes::v3::AllowListedRoutesConfig>(
+        "envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::internal_redirect::previous_routes::v3::PreviousRoutesConfig>(
+        "envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::internal_redirect::safe_cross_scheme::v3::SafeCrossSchemeConfig>(
+        "envoy.extensions.internal_redirect.safe_cross_scheme.v3.SafeCrossSchemeConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::client_side_weighted_round_robin::v3::ClientSideWeightedRoundRobin>(
+        "envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::cluster_provided::v3::ClusterProvided>(
+        "envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::ConsistentHashingLbConfig>(
+        "envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::LocalityLbConfig>(
+        "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::OrcaOobReportingConfig>(
+        "envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::SlowStartConfig>(
+        "envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::least_request::v3::LeastRequest>(
+        "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest",
+    ),
     Entry::new::<crate::envoy::extensions::load_balancing_policies::maglev::v3::Maglev>("envoy.extensions.load_balancing_policies.maglev.v3.Maglev"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::override_host::v3::OverrideHost>("envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::pick_first::v3::PickFirst>("envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst"),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::override_host::v3::OverrideHost>(
+        "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::pick_first::v3::PickFirst>(
+        "envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst",
+    ),
     Entry::new::<crate::envoy::extensions::load_balancing_policies::random::v3::Random>("envoy.extensions.load_balancing_policies.random.v3.Random"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::ring_hash::v3::RingHash>("envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::round_robin::v3::RoundRobin>("envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin"),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::ring_hash::v3::RingHash>(
+        "envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash",
+    ),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::round_robin::v3::RoundRobin>(
+        "envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin",
+    ),
     Entry::new::<crate::envoy::extensions::load_balancing_policies::subset::v3::Subset>("envoy.extensions.load_balancing_policies.subset.v3.Subset"),
-    Entry::new::<crate::envoy::extensions::load_balancing_policies::wrr_locality::v3::WrrLocality>("envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::environment_variable::v3::Config>("envoy.extensions.matching.common_inputs.environment_variable.v3.Config"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::ApplicationProtocolInput>("envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DestinationIpInput>("envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DestinationPortInput>("envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DirectSourceIpInput>("envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DynamicMetadataInput>("envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::FilterStateInput>("envoy.extensions.matching.common_inputs.network.v3.FilterStateInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::NetworkNamespaceInput>("envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::ServerNameInput>("envoy.extensions.matching.common_inputs.network.v3.ServerNameInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourceIpInput>("envoy.extensions.matching.common_inputs.network.v3.SourceIPInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourcePortInput>("envoy.extensions.matching.common_inputs.network.v3.SourcePortInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourceTypeInput>("envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::TransportProtocolInput>("envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::DnsSanInput>("envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::SubjectInput>("envoy.extensions.matching.common_inputs.ssl.v3.SubjectInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::UriSanInput>("envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::EndpointMetadataInput>("envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::FilterStateInput>("envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::LocalityMetadataInput>("envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput"),
-    Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::TransportSocketNameAction>("envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction"),
-    Entry::new::<crate::envoy::extensions::matching::input_matchers::consistent_hashing::v3::ConsistentHashing>("envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing"),
+    Entry::new::<crate::envoy::extensions::load_balancing_policies::wrr_locality::v3::WrrLocality>(
+        "envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::environment_variable::v3::Config>(
+        "envoy.extensions.matching.common_inputs.environment_variable.v3.Config",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::ApplicationProtocolInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DestinationIpInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DestinationPortInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DirectSourceIpInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DynamicMetadataInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::FilterStateInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::NetworkNamespaceInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::ServerNameInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourceIpInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourcePortInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.SourcePortInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourceTypeInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::TransportProtocolInput>(
+        "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::DnsSanInput>(
+        "envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::SubjectInput>(
+        "envoy.extensions.matching.common_inputs.ssl.v3.SubjectInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::UriSanInput>(
+        "envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::EndpointMetadataInput>(
+        "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::FilterStateInput>(
+        "envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::LocalityMetadataInput>(
+        "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::TransportSocketNameAction>(
+        "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::input_matchers::consistent_hashing::v3::ConsistentHashing>(
+        "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing",
+    ),
     Entry::new::<crate::envoy::extensions::matching::input_matchers::ip::v3::Ip>("envoy.extensions.matching.input_matchers.ip.v3.Ip"),
-    Entry::new::<crate::envoy::extensions::matching::input_matchers::metadata::v3::Metadata>("envoy.extensions.matching.input_matchers.metadata.v3.Metadata"),
-    Entry::new::<crate::envoy::extensions::matching::input_matchers::runtime_fraction::v3::RuntimeFraction>("envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction"),
-    Entry::new::<crate::envoy::extensions::network::dns_resolver::apple::v3::AppleDnsResolverConfig>("envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig"),
-    Entry::new::<crate::envoy::extensions::network::dns_resolver::cares::v3::CaresDnsResolverConfig>("envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig"),
-    Entry::new::<crate::envoy::extensions::network::dns_resolver::getaddrinfo::v3::GetAddrInfoDnsResolverConfig>("envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig"),
-    Entry::new::<crate::envoy::extensions::network::socket_interface::v3::DefaultSocketInterface>("envoy.extensions.network.socket_interface.v3.DefaultSocketInterface"),
-    Entry::new::<crate::envoy::extensions::network::socket_interface::v3::IoUringOptions>("envoy.extensions.network.socket_interface.v3.IoUringOptions"),
-    Entry::new::<crate::envoy::extensions::path::r#match::uri_template::v3::UriTemplateMatchConfig>("envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig"),
-    Entry::new::<crate::envoy::extensions::path::rewrite::uri_template::v3::UriTemplateRewriteConfig>("envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig"),
-    Entry::new::<crate::envoy::extensions::quic::connection_id_generator::v3::DeterministicConnectionIdGeneratorConfig>("envoy.extensions.quic.connection_id_generator.v3.DeterministicConnectionIdGeneratorConfig"),
-    Entry::new::<crate::envoy::extensions::quic::crypto_stream::v3::CryptoServerStreamConfig>("envoy.extensions.quic.crypto_stream.v3.CryptoServerStreamConfig"),
+    Entry::new::<crate::envoy::extensions::matching::input_matchers::metadata::v3::Metadata>(
+        "envoy.extensions.matching.input_matchers.metadata.v3.Metadata",
+    ),
+    Entry::new::<crate::envoy::extensions::matching::input_matchers::runtime_fraction::v3::RuntimeFraction>(
+        "envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction",
+    ),
+    Entry::new::<crate::envoy::extensions::network::dns_resolver::apple::v3::AppleDnsResolverConfig>(
+        "envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::network::dns_resolver::cares::v3::CaresDnsResolverConfig>(
+        "envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::network::dns_resolver::getaddrinfo::v3::GetAddrInfoDnsResolverConfig>(
+        "envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::network::socket_interface::v3::DefaultSocketInterface>(
+        "envoy.extensions.network.socket_interface.v3.DefaultSocketInterface",
+    ),
+    Entry::new::<crate::envoy::extensions::network::socket_interface::v3::IoUringOptions>(
+        "envoy.extensions.network.socket_interface.v3.IoUringOptions",
+    ),
+    Entry::new::<crate::envoy::extensions::path::r#match::uri_template::v3::UriTemplateMatchConfig>(
+        "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::path::rewrite::uri_template::v3::UriTemplateRewriteConfig>(
+        "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::quic::connection_id_generator::v3::DeterministicConnectionIdGeneratorConfig>(
+        "envoy.extensions.quic.connection_id_generator.v3.DeterministicConnectionIdGeneratorConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::quic::crypto_stream::v3::CryptoServerStreamConfig>(
+        "envoy.extensions.quic.crypto_stream.v3.CryptoServerStreamConfig",
+    ),
     Entry::new::<crate::envoy::extensions::quic::proof_source::v3::ProofSourceConfig>("envoy.extensions.quic.proof_source.v3.ProofSourceConfig"),
-    Entry::new::<crate::envoy::extensions::rate_limit_descriptors::expr::v3::Descriptor>("envoy.extensions.rate_limit_descriptors.expr.v3.Descriptor"),
-    Entry::new::<crate::envoy::extensions::rbac::audit_loggers::stream::v3::StdoutAuditLog>("envoy.extensions.rbac.audit_loggers.stream.v3.StdoutAuditLog"),
-    Entry::new::<crate::envoy::extensions::rbac::matchers::upstream_ip_port::v3::UpstreamIpPortMatcher>("envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher"),
-    Entry::new::<crate::envoy::extensions::rbac::principals::mtls_authenticated::v3::Config>("envoy.extensions.rbac.principals.mtls_authenticated.v3.Config"),
+    Entry::new::<crate::envoy::extensions::rate_limit_descriptors::expr::v3::Descriptor>(
+        "envoy.extensions.rate_limit_descriptors.expr.v3.Descriptor",
+    ),
+    Entry::new::<crate::envoy::extensions::rbac::audit_loggers::stream::v3::StdoutAuditLog>(
+        "envoy.extensions.rbac.audit_loggers.stream.v3.StdoutAuditLog",
+    ),
+    Entry::new::<crate::envoy::extensions::rbac::matchers::upstream_ip_port::v3::UpstreamIpPortMatcher>(
+        "envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher",
+    ),
+    Entry::new::<crate::envoy::extensions::rbac::principals::mtls_authenticated::v3::Config>(
+        "envoy.extensions.rbac.principals.mtls_authenticated.v3.Config",
+    ),
     Entry::new::<crate::envoy::extensions::regex_engines::v3::GoogleRe2>("envoy.extensions.regex_engines.v3.GoogleRE2"),
     Entry::new::<crate::envoy::extensions::request_id::uuid::v3::UuidRequestIdConfig>("envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig"),
-    Entry::new::<crate::envoy::extensions::resource_monitors::downstream_connections::v3::DownstreamConnectionsConfig>("envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig"),
-    Entry::new::<crate::envoy::extensions::resource_monitors::fixed_heap::v3::FixedHeapConfig>("envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig"),
-    Entry::new::<crate::envoy::extensions::retry::host::omit_canary_hosts::v3::OmitCanaryHostsPredicate>("envoy.extensions.retry.host.omit_canary_hosts.v3.OmitCanaryHostsPredicate"),
-    Entry::new::<crate::envoy::extensions::retry::host::omit_host_metadata::v3::OmitHostMetadataConfig>("envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig"),
-    Entry::new::<crate::envoy::extensions::retry::host::previous_hosts::v3::PreviousHostsPredicate>("envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate"),
-    Entry::new::<crate::envoy::extensions::retry::priority::previous_priorities::v3::PreviousPrioritiesConfig>("envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig"),
-    Entry::new::<crate::envoy::extensions::router::cluster_specifiers::lua::v3::LuaConfig>("envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig"),
-    Entry::new::<crate::envoy::extensions::router::cluster_specifiers::matcher::v3::ClusterAction>("envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction"),
-    Entry::new::<crate::envoy::extensions::router::cluster_specifiers::matcher::v3::MatcherClusterSpecifier>("envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier"),
-    Entry::new::<crate::envoy::extensions::stat_sinks::graphite_statsd::v3::GraphiteStatsdSink>("envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink"),
+    Entry::new::<crate::envoy::extensions::resource_monitors::downstream_connections::v3::DownstreamConnectionsConfig>(
+        "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::resource_monitors::fixed_heap::v3::FixedHeapConfig>(
+        "envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::retry::host::omit_canary_hosts::v3::OmitCanaryHostsPredicate>(
+        "envoy.extensions.retry.host.omit_canary_hosts.v3.OmitCanaryHostsPredicate",
+    ),
+    Entry::new::<crate::envoy::extensions::retry::host::omit_host_metadata::v3::OmitHostMetadataConfig>(
+        "envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::retry::host::previous_hosts::v3::PreviousHostsPredicate>(
+        "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
+    ),
+    Entry::new::<crate::envoy::extensions::retry::priority::previous_priorities::v3::PreviousPrioritiesConfig>(
+        "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::router::cluster_specifiers::lua::v3::LuaConfig>(
+        "envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::router::cluster_specifiers::matcher::v3::ClusterAction>(
+        "envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction",
+    ),
+    Entry::new::<crate::envoy::extensions::router::cluster_specifiers::matcher::v3::MatcherClusterSpecifier>(
+        "envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier",
+    ),
+    Entry::new::<crate::envoy::extensions::stat_sinks::graphite_statsd::v3::GraphiteStatsdSink>(
+        "envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink",
+    ),
     Entry::new::<crate::envoy::extensions::stat_sinks::open_telemetry::v3::SinkConfig>("envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig"),
     Entry::new::<crate::envoy::extensions::stat_sinks::wasm::v3::Wasm>("envoy.extensions.stat_sinks.wasm.v3.Wasm"),
     Entry::new::<crate::envoy::extensions::string_matcher::lua::v3::Lua>("envoy.extensions.string_matcher.lua.v3.Lua"),
-    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::DynatraceResourceDetectorConfig>("envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig"),
-    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::EnvironmentResourceDetectorConfig>("envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig"),
-    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::StaticConfigResourceDetectorConfig>("envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig"),
-    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::AlwaysOnSamplerConfig>("envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig"),
-    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::CelSamplerConfig>("envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig"),
-    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::DynatraceSamplerConfig>("envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig"),
-    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::ParentBasedSamplerConfig>("envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig"),
-    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::TraceIdRatioBasedSamplerConfig>("envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::http_11_proxy::v3::Http11ProxyUpstreamTransport>("envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::internal_upstream::v3::InternalUpstreamTransport>("envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::proxy_protocol::v3::ProxyProtocolUpstreamTransport>("envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::quic::v3::QuicDownstreamTransport>("envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::quic::v3::QuicUpstreamTransport>("envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::raw_buffer::v3::RawBuffer>("envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::starttls::v3::StartTlsConfig>("envoy.extensions.transport_sockets.starttls.v3.StartTlsConfig"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::starttls::v3::UpstreamStartTlsConfig>("envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig"),
+    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::DynatraceResourceDetectorConfig>(
+        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::EnvironmentResourceDetectorConfig>(
+        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::StaticConfigResourceDetectorConfig>(
+        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::AlwaysOnSamplerConfig>(
+        "envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::CelSamplerConfig>(
+        "envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::DynatraceSamplerConfig>(
+        "envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::ParentBasedSamplerConfig>(
+        "envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::TraceIdRatioBasedSamplerConfig>(
+        "envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::http_11_proxy::v3::Http11ProxyUpstreamTransport>(
+        "envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::internal_upstream::v3::InternalUpstreamTransport>(
+        "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::proxy_protocol::v3::ProxyProtocolUpstreamTransport>(
+        "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::quic::v3::QuicDownstreamTransport>(
+        "envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::quic::v3::QuicUpstreamTransport>(
+        "envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::raw_buffer::v3::RawBuffer>(
+        "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::starttls::v3::StartTlsConfig>(
+        "envoy.extensions.transport_sockets.starttls.v3.StartTlsConfig",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::starttls::v3::UpstreamStartTlsConfig>(
+        "envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig",
+    ),
     Entry::new::<crate::envoy::extensions::transport_sockets::tap::v3::SocketTapConfig>("envoy.extensions.transport_sockets.tap.v3.SocketTapConfig"),
     Entry::new::<crate::envoy::extensions::transport_sockets::tap::v3::Tap>("envoy.extensions.transport_sockets.tap.v3.Tap"),
     Entry::new::<crate::envoy::extensions::transport_sockets::tcp_stats::v3::Config>("envoy.extensions.transport_sockets.tcp_stats.v3.Config"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CertificateProviderPluginInstance>("envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CertificateValidationContext>("envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CommonTlsContext>("envoy.extensions.transport_sockets.tls.v3.CommonTlsContext"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::DownstreamTlsContext>("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CertificateProviderPluginInstance>(
+        "envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CertificateValidationContext>(
+        "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CommonTlsContext>(
+        "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::DownstreamTlsContext>(
+        "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
+    ),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::GenericSecret>("envoy.extensions.transport_sockets.tls.v3.GenericSecret"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::PrivateKeyProvider>("envoy.extensions.transport_sockets.tls.v3.PrivateKeyProvider"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::SpiffeCertValidatorConfig>("envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig"),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::PrivateKeyProvider>(
+        "envoy.extensions.transport_sockets.tls.v3.PrivateKeyProvider",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::SpiffeCertValidatorConfig>(
+        "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig",
+    ),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::SdsSecretConfig>("envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig"),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::Secret>("envoy.extensions.transport_sockets.tls.v3.Secret"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::SubjectAltNameMatcher>("envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher"),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::SubjectAltNameMatcher>(
+        "envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher",
+    ),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsCertificate>("envoy.extensions.transport_sockets.tls.v3.TlsCertificate"),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsKeyLog>("envoy.extensions.transport_sockets.tls.v3.TlsKeyLog"),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsParameters>("envoy.extensions.transport_sockets.tls.v3.TlsParameters"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsSessionTicketKeys>("envoy.extensions.transport_sockets.tls.v3.TlsSessionTicketKeys"),
-    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::UpstreamTlsContext>("envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"),
-    Entry::new::<crate::envoy::extensions::udp_packet_writer::v3::UdpDefaultWriterFactory>("envoy.extensions.udp_packet_writer.v3.UdpDefaultWriterFactory"),
-    Entry::new::<crate::envoy::extensions::udp_packet_writer::v3::UdpGsoBatchWriterFactory>("envoy.extensions.udp_packet_writer.v3.UdpGsoBatchWriterFactory"),
-    Entry::new::<crate::envoy::extensions::upstreams::http::generic::v3::GenericConnectionPoolProto>("envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto"),
-    Entry::new::<crate::envoy::extensions::upstreams::http::http::v3::HttpConnectionPoolProto>("envoy.extensions.upstreams.http.http.v3.HttpConnectionPoolProto"),
-    Entry::new::<crate::envoy::extensions::upstreams::http::tcp::v3::TcpConnectionPoolProto>("envoy.extensions.upstreams.http.tcp.v3.TcpConnectionPoolProto"),
-    Entry::new::<crate::envoy::extensions::upstreams::http::udp::v3::UdpConnectionPoolProto>("envoy.extensions.upstreams.http.udp.v3.UdpConnectionPoolProto"),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsSessionTicketKeys>(
+        "envoy.extensions.transport_sockets.tls.v3.TlsSessionTicketKeys",
+    ),
+    Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::UpstreamTlsContext>(
+        "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+    ),
+    Entry::new::<crate::envoy::extensions::udp_packet_writer::v3::UdpDefaultWriterFactory>(
+        "envoy.extensions.udp_packet_writer.v3.UdpDefaultWriterFactory",
+    ),
+    Entry::new::<crate::envoy::extensions::udp_packet_writer::v3::UdpGsoBatchWriterFactory>(
+        "envoy.extensions.udp_packet_writer.v3.UdpGsoBatchWriterFactory",
+    ),
+    Entry::new::<crate::envoy::extensions::upstreams::http::generic::v3::GenericConnectionPoolProto>(
+        "envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto",
+    ),
+    Entry::new::<crate::envoy::extensions::upstreams::http::http::v3::HttpConnectionPoolProto>(
+        "envoy.extensions.upstreams.http.http.v3.HttpConnectionPoolProto",
+    ),
+    Entry::new::<crate::envoy::extensions::upstreams::http::tcp::v3::TcpConnectionPoolProto>(
+        "envoy.extensions.upstreams.http.tcp.v3.TcpConnectionPoolProto",
+    ),
+    Entry::new::<crate::envoy::extensions::upstreams::http::udp::v3::UdpConnectionPoolProto>(
+        "envoy.extensions.upstreams.http.udp.v3.UdpConnectionPoolProto",
+    ),
     Entry::new::<crate::envoy::extensions::upstreams::http::v3::HttpProtocolOptions>("envoy.extensions.upstreams.http.v3.HttpProtocolOptions"),
-    Entry::new::<crate::envoy::extensions::upstreams::tcp::generic::v3::GenericConnectionPoolProto>("envoy.extensions.upstreams.tcp.generic.v3.GenericConnectionPoolProto"),
+    Entry::new::<crate::envoy::extensions::upstreams::tcp::generic::v3::GenericConnectionPoolProto>(
+        "envoy.extensions.upstreams.tcp.generic.v3.GenericConnectionPoolProto",
+    ),
     Entry::new::<crate::envoy::extensions::upstreams::tcp::v3::TcpProtocolOptions>("envoy.extensions.upstreams.tcp.v3.TcpProtocolOptions"),
     Entry::new::<crate::envoy::extensions::wasm::v3::CapabilityRestrictionConfig>("envoy.extensions.wasm.v3.CapabilityRestrictionConfig"),
     Entry::new::<crate::envoy::extensions::wasm::v3::EnvironmentVariables>("envoy.extensions.wasm.v3.EnvironmentVariables"),
@@ -605,7 +1051,9 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpRequestTrailerMatchInput>("envoy.type.matcher.v3.HttpRequestTrailerMatchInput"),
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseHeaderMatchInput>("envoy.type.matcher.v3.HttpResponseHeaderMatchInput"),
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseLocalReplyMatchInput>("envoy.type.matcher.v3.HttpResponseLocalReplyMatchInput"),
-    Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseStatusCodeClassMatchInput>("envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput"),
+    Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseStatusCodeClassMatchInput>(
+        "envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput",
+    ),
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseStatusCodeMatchInput>("envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput"),
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseTrailerMatchInput>("envoy.type.matcher.v3.HttpResponseTrailerMatchInput"),
     Entry::new::<crate::envoy::r#type::matcher::v3::ListMatcher>("envoy.type.matcher.v3.ListMatcher"),

@@ -22,12 +22,7 @@ type Maybe<T> = core::result::Result<Option<T>, SyntaxError>;
 /// A message whose fields can be read one by one. The codegen implements it.
 pub trait ReadFields {
     /// Reads the field at a place of the message's table.
-    fn read_field(
-        &mut self,
-        at: usize,
-        reader: &mut Reader<'_>,
-        field: &'static FieldInfo,
-    ) -> Result;
+    fn read_field(&mut self, at: usize, reader: &mut Reader<'_>, field: &'static FieldInfo) -> Result;
 }
 
 /// A value that stands alone: a message, a scalar, an element of a list.
@@ -58,20 +53,12 @@ pub fn slot<S: Slot>(slot: &mut S, reader: &mut Reader<'_>, field: &'static Fiel
 }
 
 /// Reads a message that would otherwise contain itself.
-pub fn boxed<T: Element>(
-    slot: &mut Option<Box<T>>,
-    reader: &mut Reader<'_>,
-    field: &'static FieldInfo,
-) -> Result {
+pub fn boxed<T: Element>(slot: &mut Option<Box<T>>, reader: &mut Reader<'_>, field: &'static FieldInfo) -> Result {
     member(reader, field, |value| *slot = Some(Box::new(value)))
 }
 
 /// Reads a value and hands it on, unless it is `null`.
-pub fn member<T: Element>(
-    reader: &mut Reader<'_>,
-    field: &'static FieldInfo,
-    set: impl FnOnce(T),
-) -> Result {
+pub fn member<T: Element>(reader: &mut Reader<'_>, field: &'static FieldInfo, set: impl FnOnce(T)) -> Result {
     if !T::NULLABLE && reader.tokens.start()? == Start::Null {
         return reader.tokens.word("null");
     }
@@ -131,10 +118,7 @@ impl<K: Key, T: Element> Slot for BTreeMap<K, T> {
                 (Some(key), Some(value)) => {
                     self.insert(key, value);
                 }
-                (None, _) => reader.problem(
-                    ProblemKind::WrongType,
-                    alloc::format!("{text:?} is no key of this map"),
-                ),
+                (None, _) => reader.problem(ProblemKind::WrongType, alloc::format!("{text:?} is no key of this map")),
                 (Some(_), None) => {}
             }
             reader.path.leave();
@@ -185,12 +169,10 @@ impl Element for bool {
             Start::True => reader.tokens.word("true").map(|()| Some(true)),
             Start::False => reader.tokens.word("false").map(|()| Some(false)),
             // Envoy takes a string too, if it says yes or no in one of these ways.
-            Start::String => parsed(reader, "true or false", |text| {
-                match text.to_ascii_lowercase().as_str() {
-                    "true" | "t" | "yes" | "y" | "1" => Some(true),
-                    "false" | "f" | "no" | "n" | "0" => Some(false),
-                    _ => None,
-                }
+            Start::String => parsed(reader, "true or false", |text| match text.to_ascii_lowercase().as_str() {
+                "true" | "t" | "yes" | "y" | "1" => Some(true),
+                "false" | "f" | "no" | "n" | "0" => Some(false),
+                _ => None,
             }),
             _ => reader.wrong("true or false").map(|()| None),
         }
@@ -211,15 +193,9 @@ macro_rules! integer {
         let Some(text) = number($reader)? else {
             return $reader.wrong($wanted).map(|()| None);
         };
-        let value = text
-            .parse::<$of>()
-            .ok()
-            .or_else(|| whole(&text).and_then(|v| <$of>::try_from(v).ok()));
+        let value = text.parse::<$of>().ok().or_else(|| whole(&text).and_then(|v| <$of>::try_from(v).ok()));
         if value.is_none() {
-            $reader.problem(
-                ProblemKind::WrongType,
-                alloc::format!("must be {}, but is {text}", $wanted),
-            );
+            $reader.problem(ProblemKind::WrongType, alloc::format!("must be {}, but is {text}", $wanted));
         }
         Ok(value)
     }};
@@ -242,15 +218,9 @@ impl Element for i32 {
             && start == Start::String
         {
             let name = reader.tokens.string()?;
-            let value = of
-                .named(&name)
-                .map(|v| v.number)
-                .or_else(|| name.parse().ok());
+            let value = of.named(&name).map(|v| v.number).or_else(|| name.parse().ok());
             if value.is_none() {
-                reader.problem(
-                    ProblemKind::UnknownEnumValue,
-                    alloc::format!("{name:?} is no value of {}", of.full_name),
-                );
+                reader.problem(ProblemKind::UnknownEnumValue, alloc::format!("{name:?} is no value of {}", of.full_name));
             }
             return Ok(value);
         }
@@ -288,10 +258,7 @@ impl Element for f64 {
             text => text.parse().ok().filter(|v: &f64| v.is_finite()),
         };
         if value.is_none() {
-            reader.problem(
-                ProblemKind::WrongType,
-                alloc::format!("must be a number, but is {text:?}"),
-            );
+            reader.problem(ProblemKind::WrongType, alloc::format!("must be a number, but is {text:?}"));
         }
         Ok(value)
     }
@@ -305,10 +272,7 @@ impl Element for f32 {
 }
 
 /// A string, or a complaint.
-fn string<'t>(
-    reader: &mut Reader<'t>,
-    wanted: &str,
-) -> core::result::Result<Option<Cow<'t, str>>, SyntaxError> {
+fn string<'t>(reader: &mut Reader<'t>, wanted: &str) -> core::result::Result<Option<Cow<'t, str>>, SyntaxError> {
     match reader.tokens.start()? {
         Start::String => reader.tokens.string().map(Some),
         _ => reader.wrong(wanted).map(|()| None),
@@ -316,20 +280,13 @@ fn string<'t>(
 }
 
 /// A string that stands for something else.
-fn parsed<T>(
-    reader: &mut Reader<'_>,
-    wanted: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> Maybe<T> {
+fn parsed<T>(reader: &mut Reader<'_>, wanted: &str, parse: impl FnOnce(&str) -> Option<T>) -> Maybe<T> {
     let Some(text) = string(reader, wanted)? else {
         return Ok(None);
     };
     let value = parse(&text);
     if value.is_none() {
-        reader.problem(
-            ProblemKind::WrongType,
-            alloc::format!("must be {wanted}, but is {text:?}"),
-        );
+        reader.problem(ProblemKind::WrongType, alloc::format!("must be {wanted}, but is {text:?}"));
     }
     Ok(value)
 }
@@ -354,19 +311,13 @@ impl Element for Duration {
 
 impl Element for Timestamp {
     fn read(reader: &mut Reader<'_>, _: Option<&'static FieldInfo>) -> Maybe<Self> {
-        parsed(
-            reader,
-            "a point in time such as \"2026-01-31T23:59:59Z\"",
-            text::from_timestamp,
-        )
+        parsed(reader, "a point in time such as \"2026-01-31T23:59:59Z\"", text::from_timestamp)
     }
 }
 
 impl Element for FieldMask {
     fn read(reader: &mut Reader<'_>, _: Option<&'static FieldInfo>) -> Maybe<Self> {
-        parsed(reader, "a list of paths in one string", |text| {
-            Some(text::from_field_mask(text))
-        })
+        parsed(reader, "a list of paths in one string", |text| Some(text::from_field_mask(text)))
     }
 }
 
@@ -422,10 +373,7 @@ impl Element for Value {
     fn read(reader: &mut Reader<'_>, field: Option<&'static FieldInfo>) -> Maybe<Self> {
         use prost_types::value::Kind;
         let kind = match reader.tokens.start()? {
-            Start::Null => reader
-                .tokens
-                .word("null")
-                .map(|()| Some(Kind::NullValue(0)))?,
+            Start::Null => reader.tokens.word("null").map(|()| Some(Kind::NullValue(0)))?,
             Start::True | Start::False => bool::read(reader, field)?.map(Kind::BoolValue),
             Start::Number => f64::read(reader, field)?.map(Kind::NumberValue),
             Start::String => String::read(reader, field)?.map(Kind::StringValue),

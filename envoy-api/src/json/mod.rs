@@ -15,7 +15,4 @@ mod write;
 pub use read::{Problem, ProblemKind, Read, Readable, any_from_str, from_str, named_from_str};
 #[cfg(feature = "registry")]
 pub use tokens::SyntaxError;
-pub use write::{
-    Resolver, Style, to_string, to_string_pretty, to_string_with, value_to_string, write,
-    write_value,
-};
+pub use write::{Resolver, Style, to_string, to_string_pretty, to_string_with, value_to_string, write, write_value};

@@ -69,10 +69,7 @@ pub fn from_str<M: Readable>(text: &str) -> Result<Read<M>, SyntaxError> {
     let mut reader = Reader::new(text);
     let message = M::read(&mut reader, None)?.unwrap_or_default();
     reader.tokens.end()?;
-    Ok(Read {
-        message,
-        problems: reader.problems,
-    })
+    Ok(Read { message, problems: reader.problems })
 }
 
 /// Reads a message whose type stands in its `@type`.
@@ -96,10 +93,7 @@ pub fn named_from_str(type_name: &str, text: &str) -> Result<Option<Read<Any>>, 
     let mut reader = Reader::new(text);
     let message = entry.read(&mut reader)?;
     reader.tokens.end()?;
-    Ok(Some(Read {
-        message,
-        problems: reader.problems,
-    }))
+    Ok(Some(Read { message, problems: reader.problems }))
 }
 
 /// The state of one read.
@@ -113,20 +107,11 @@ pub struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
-        Self {
-            tokens: Tokens::new(text),
-            path: Path::default(),
-            problems: Vec::new(),
-            typed: false,
-        }
+        Self { tokens: Tokens::new(text), path: Path::default(), problems: Vec::new(), typed: false }
     }
 
     pub(super) fn problem(&mut self, kind: ProblemKind, message: String) {
-        self.problems.push(Problem {
-            pointer: self.path.pointer(),
-            kind,
-            message,
-        });
+        self.problems.push(Problem { pointer: self.path.pointer(), kind, message });
     }
 
     /// Passes over a value of the wrong kind.
@@ -139,19 +124,12 @@ impl<'t> Reader<'t> {
             Start::True | Start::False => "a boolean",
             Start::Null => "null",
         };
-        self.problem(
-            ProblemKind::WrongType,
-            alloc::format!("must be {wanted}, but is {found}"),
-        );
+        self.problem(ProblemKind::WrongType, alloc::format!("must be {wanted}, but is {found}"));
         self.tokens.skip()
     }
 
     /// Reads an object into a message; whether there was one.
-    pub(super) fn object(
-        &mut self,
-        target: &mut dyn ReadFields,
-        info: &'static MessageInfo,
-    ) -> Result<bool, SyntaxError> {
+    pub(super) fn object(&mut self, target: &mut dyn ReadFields, info: &'static MessageInfo) -> Result<bool, SyntaxError> {
         let typed = core::mem::take(&mut self.typed);
         if self.tokens.start()? != Start::Object {
             self.wrong("an object")?;
@@ -168,10 +146,7 @@ impl<'t> Reader<'t> {
             };
             let Some(field) = field else {
                 if !(typed && key == "@type") {
-                    self.problem(
-                        ProblemKind::UnknownField,
-                        alloc::format!("{} has no field {key:?}", info.full_name),
-                    );
+                    self.problem(ProblemKind::UnknownField, alloc::format!("{} has no field {key:?}", info.full_name));
                 }
                 self.tokens.skip()?;
                 continue;
@@ -184,10 +159,7 @@ impl<'t> Reader<'t> {
                 let bit = 1 << (oneof % 64);
                 if oneofs & bit != 0 {
                     let name = info.oneofs.get(oneof).map_or("", |o| o.name);
-                    self.problem(
-                        ProblemKind::OneofTwice,
-                        alloc::format!("another member of the oneof {name} is set too"),
-                    );
+                    self.problem(ProblemKind::OneofTwice, alloc::format!("another member of the oneof {name} is set too"));
                 }
                 oneofs |= bit;
             }
@@ -218,10 +190,7 @@ impl<'t> Reader<'t> {
             }
             Some(entry) => self.any_value(entry).map(Some),
             None => {
-                self.problem(
-                    ProblemKind::UnknownType,
-                    alloc::format!("{name:?} is not a known type"),
-                );
+                self.problem(ProblemKind::UnknownType, alloc::format!("{name:?} is not a known type"));
                 let fields = self.tokens.raw()?;
                 Ok(Some(Any::unknown_json(url.into_owned(), fields)))
             }

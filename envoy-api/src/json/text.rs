@@ -53,10 +53,7 @@ fn plain_prefix(bytes: &[u8]) -> usize {
         let backslash = word ^ (ONES * 0x5c);
         // A byte's high bit is set where the byte is below 0x20, or zero after the exclusive or.
         let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let special = (control
-            | (quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash))
-            & HIGH;
+        let special = (control | (quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash)) & HIGH;
         if special != 0 {
             // The lowest mark is exact; a borrow can only falsify those above it.
             return at + (special.trailing_zeros() / 8) as usize;
@@ -64,10 +61,7 @@ fn plain_prefix(bytes: &[u8]) -> usize {
         at += 8;
     }
     let tail = chunks.remainder();
-    at + tail
-        .iter()
-        .position(|b| matches!(b, 0..0x20 | b'"' | b'\\'))
-        .unwrap_or(tail.len())
+    at + tail.iter().position(|b| matches!(b, 0..0x20 | b'"' | b'\\')).unwrap_or(tail.len())
 }
 
 #[cold]
@@ -115,11 +109,7 @@ pub fn float(out: &mut Vec<u8>, shown: impl Display + core::fmt::LowerExp, value
     let magnitude = value.abs();
     match () {
         () if value.is_nan() => out.write_str("\"NaN\""),
-        () if value.is_infinite() => out.write_str(if value > 0.0 {
-            "\"Infinity\""
-        } else {
-            "\"-Infinity\""
-        }),
+        () if value.is_infinite() => out.write_str(if value > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }),
         () if magnitude != 0.0 && !(1e-6..1e17).contains(&magnitude) => write!(out, "{shown:e}"),
         () => write!(out, "{shown}"),
     }
@@ -153,11 +143,7 @@ pub fn timestamp(out: &mut Vec<u8>, v: &Timestamp) {
     let (days, second) = (v.seconds.div_euclid(86_400), v.seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    write!(
-        Text(out),
-        "\"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-    )
-    .unwrap_or_default();
+    write!(Text(out), "\"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}").unwrap_or_default();
     fraction(out, v.nanos.unsigned_abs());
     out.extend_from_slice(b"Z\"");
 }
@@ -167,8 +153,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     // Years that start in March put the leap day last.
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
@@ -250,9 +235,7 @@ pub fn from_base64(text: &str) -> Option<Vec<u8>> {
 #[cfg(feature = "registry")]
 pub fn from_duration(text: &str) -> Option<Duration> {
     let number = text.strip_suffix('s')?;
-    let (negative, number) = number
-        .strip_prefix('-')
-        .map_or((false, number), |rest| (true, rest));
+    let (negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let seconds: i64 = if whole.bytes().all(|b| b.is_ascii_digit()) {
         whole.parse().ok()?
@@ -261,14 +244,7 @@ pub fn from_duration(text: &str) -> Option<Duration> {
     };
     let nanos = i32::try_from(from_fraction(part)?).ok()?;
     (seconds <= 315_576_000_000).then_some(())?;
-    Some(if negative {
-        Duration {
-            seconds: -seconds,
-            nanos: -nanos,
-        }
-    } else {
-        Duration { seconds, nanos }
-    })
+    Some(if negative { Duration { seconds: -seconds, nanos: -nanos } } else { Duration { seconds, nanos } })
 }
 
 #[cfg(feature = "registry")]
@@ -276,46 +252,21 @@ fn from_fraction(digits: &str) -> Option<u32> {
     if digits.len() > 9 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    let value: u32 = if digits.is_empty() {
-        0
-    } else {
-        digits.parse().ok()?
-    };
+    let value: u32 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
     Some(value * 10u32.pow(9 - u32::try_from(digits.len()).ok()?))
 }
 
 /// A point in time from RFC 3339.
 #[cfg(feature = "registry")]
 pub fn from_timestamp(text: &str) -> Option<Timestamp> {
-    let number = |range: core::ops::Range<usize>| {
-        text.get(range)
-            .filter(|t| t.bytes().all(|b| b.is_ascii_digit()))?
-            .parse::<i64>()
-            .ok()
-    };
-    let mark = |at: usize, wanted: &[u8]| {
-        text.as_bytes()
-            .get(at)
-            .is_some_and(|b| wanted.contains(b))
-            .then_some(())
-    };
+    let number = |range: core::ops::Range<usize>| text.get(range).filter(|t| t.bytes().all(|b| b.is_ascii_digit()))?.parse::<i64>().ok();
+    let mark = |at: usize, wanted: &[u8]| text.as_bytes().get(at).is_some_and(|b| wanted.contains(b)).then_some(());
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
-    for (at, wanted) in [
-        (4, &b"-"[..]),
-        (7, b"-"),
-        (10, b"Tt "),
-        (13, b":"),
-        (16, b":"),
-    ] {
+    for (at, wanted) in [(4, &b"-"[..]), (7, b"-"), (10, b"Tt "), (13, b":"), (16, b":")] {
         mark(at, wanted)?;
     }
-    if !(1..=12).contains(&month)
-        || !(1..=31).contains(&day)
-        || hour > 23
-        || minute > 59
-        || second > 60
-    {
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
     let rest = text.get(19..)?;
@@ -331,21 +282,12 @@ pub fn from_timestamp(text: &str) -> Option<Timestamp> {
         "Z" | "z" => 0,
         zone => {
             let (hours, minutes) = zone.get(1..)?.split_once(':')?;
-            let minutes = hours.parse::<u8>().ok().map(i64::from)? * 60
-                + i64::from(minutes.parse::<u8>().ok()?);
-            if zone.starts_with('-') {
-                -minutes
-            } else {
-                minutes
-            }
+            let minutes = hours.parse::<u8>().ok().map(i64::from)? * 60 + i64::from(minutes.parse::<u8>().ok()?);
+            if zone.starts_with('-') { -minutes } else { minutes }
         }
     };
-    let seconds =
-        day_number(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset * 60;
-    Some(Timestamp {
-        seconds,
-        nanos: i32::try_from(nanos).ok()?,
-    })
+    let seconds = day_number(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset * 60;
+    Some(Timestamp { seconds, nanos: i32::try_from(nanos).ok()? })
 }
 
 /// Paths in snake_case.
@@ -361,11 +303,5 @@ pub fn from_field_mask(text: &str) -> FieldMask {
         }
         out
     };
-    FieldMask {
-        paths: text
-            .split(',')
-            .filter(|p| !p.is_empty())
-            .map(path)
-            .collect(),
-    }
+    FieldMask { paths: text.split(',').filter(|p| !p.is_empty()).map(path).collect() }
 }

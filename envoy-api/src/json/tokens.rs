@@ -48,18 +48,11 @@ pub struct Tokens<'t> {
 
 impl<'t> Tokens<'t> {
     pub fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            at: 0,
-            depth: 0,
-        }
+        Self { text, at: 0, depth: 0 }
     }
 
     fn error<T>(&self, message: &str) -> Result<T, SyntaxError> {
-        Err(SyntaxError {
-            offset: self.at,
-            message: message.to_string(),
-        })
+        Err(SyntaxError { offset: self.at, message: message.to_string() })
     }
 
     fn blanks(&mut self) {
@@ -91,11 +84,7 @@ impl<'t> Tokens<'t> {
 
     /// After the last value.
     pub fn end(&mut self) -> Result<(), SyntaxError> {
-        if self.byte().is_some() {
-            self.error("the text goes on after its value")
-        } else {
-            Ok(())
-        }
+        if self.byte().is_some() { self.error("the text goes on after its value") } else { Ok(()) }
     }
 
     /// Goes into an object or a list; `start` has said that there is one.
@@ -192,9 +181,7 @@ impl<'t> Tokens<'t> {
                 self.at += 2;
                 let low = self.hex()?;
                 let joined = 0x10000 + ((high - 0xd800) << 10) + (low.wrapping_sub(0xdc00) & 0x3ff);
-                char::from_u32(joined)
-                    .filter(|_| (0xdc00..0xe000).contains(&low))
-                    .unwrap_or(char::REPLACEMENT_CHARACTER)
+                char::from_u32(joined).filter(|_| (0xdc00..0xe000).contains(&low)).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             _ => {
                 self.at -= 2;
@@ -204,10 +191,7 @@ impl<'t> Tokens<'t> {
     }
 
     fn hex(&mut self) -> Result<u32, SyntaxError> {
-        let digits = self
-            .text
-            .get(self.at..self.at + 4)
-            .filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+        let digits = self.text.get(self.at..self.at + 4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         match digits.and_then(|d| u32::from_str_radix(d, 16).ok()) {
             Some(value) => {
                 self.at += 4;
@@ -221,14 +205,10 @@ impl<'t> Tokens<'t> {
     pub fn number(&mut self) -> Result<&'t str, SyntaxError> {
         let from = self.at;
         let rest = &self.text[from..];
-        let len = rest
-            .bytes()
-            .position(|b| !matches!(b, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9'))
-            .unwrap_or(rest.len());
+        let len = rest.bytes().position(|b| !matches!(b, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')).unwrap_or(rest.len());
         let number = &rest[..len];
         let digits = number.strip_prefix('-').unwrap_or(number);
-        let zero =
-            digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        let zero = digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
         if zero || number.parse::<f64>().is_err() {
             return self.error("a malformed number");
         }

@@ -23,17 +23,9 @@ pub struct Style {
 
 impl Style {
     /// No blanks at all.
-    pub const COMPACT: Self = Self {
-        indent: None,
-        level: 0,
-        redact: false,
-        resolver: None,
-    };
+    pub const COMPACT: Self = Self { indent: None, level: 0, redact: false, resolver: None };
     /// Two blanks a level.
-    pub const PRETTY: Self = Self {
-        indent: Some(2),
-        ..Self::COMPACT
-    };
+    pub const PRETTY: Self = Self { indent: Some(2), ..Self::COMPACT };
 
     /// So many blanks a level.
     #[must_use]
@@ -99,14 +91,7 @@ pub fn write(out: &mut Vec<u8>, message: &dyn Reflect, style: &Style) {
 
 /// Adds the JSON of any value to `out`, in UTF-8.
 pub fn write_value(out: &mut Vec<u8>, value: Value<'_>, style: &Style) {
-    Writer {
-        out,
-        style,
-        level: style.level,
-        first: true,
-        secret: false,
-    }
-    .value(value);
+    Writer { out, style, level: style.level, first: true, secret: false }.value(value);
 }
 
 fn into_string(out: Vec<u8>) -> String {
@@ -193,11 +178,7 @@ impl Writer<'_> {
     fn key(&mut self, key: &str) {
         self.next();
         text::string(self.out, key);
-        self.out.extend_from_slice(if self.style.indent.is_some() {
-            b": "
-        } else {
-            b":"
-        });
+        self.out.extend_from_slice(if self.style.indent.is_some() { b": " } else { b":" });
     }
 
     fn value(&mut self, value: Value<'_>) {
@@ -210,9 +191,7 @@ impl Writer<'_> {
                     w.value(item);
                 }
             }),
-            Value::Bool(v) => self
-                .out
-                .extend_from_slice(if v { b"true" } else { b"false" }),
+            Value::Bool(v) => self.out.extend_from_slice(if v { b"true" } else { b"false" }),
             Value::I32(v) => text::integer(self.out, v.into()),
             Value::U32(v) => text::integer(self.out, v.into()),
             Value::Enum(number, of) => match of.value(number) {
@@ -268,11 +247,7 @@ impl Writer<'_> {
             let value = message.as_value();
             return self.nested(b'{', b'}', |w| {
                 w.next();
-                w.out.extend_from_slice(if w.style.indent.is_some() {
-                    b"\"@type\": \""
-                } else {
-                    b"\"@type\":\""
-                });
+                w.out.extend_from_slice(if w.style.indent.is_some() { b"\"@type\": \"" } else { b"\"@type\":\"" });
                 w.out.extend_from_slice(TYPE_URL_PREFIX.as_bytes());
                 w.out.extend_from_slice(message.info().full_name.as_bytes());
                 w.out.push(b'"');
@@ -290,11 +265,7 @@ impl Writer<'_> {
             return self.foreign(json);
         }
         let bytes = any.as_raw().unwrap_or_default();
-        if let Some(typed) = self
-            .style
-            .resolver
-            .and_then(|resolve| resolve(any.type_name(), bytes))
-        {
+        if let Some(typed) = self.style.resolver.and_then(|resolve| resolve(any.type_name(), bytes)) {
             return self.any(&typed);
         }
         self.nested(b'{', b'}', |w| {

@@ -12,10 +12,7 @@ use crate::pointer::Path;
 #[must_use]
 pub fn validate(message: &dyn Reflect) -> Vec<Violation> {
     let mut out = Vec::new();
-    let mut walk = Walk {
-        path: Path::default(),
-        out: &mut out,
-    };
+    let mut walk = Walk { path: Path::default(), out: &mut out };
     walk.value(message.as_value());
     out
 }
@@ -50,30 +47,13 @@ impl Walk<'_> {
 
     fn message(&mut self, message: &dyn Reflect) {
         let info = message.info();
-        let mut check = Message {
-            walk: self,
-            info,
-            seen: 0,
-            oneofs: 0,
-        };
+        let mut check = Message { walk: self, info, seen: 0, oneofs: 0 };
         message.visit(&mut check);
         check.absent();
     }
 
-    fn broken(
-        &mut self,
-        info: &'static MessageInfo,
-        field: &'static str,
-        rule: &'static str,
-        message: String,
-    ) {
-        self.out.push(Violation {
-            pointer: self.path.pointer(),
-            message_type: info.full_name,
-            field,
-            rule,
-            message,
-        });
+    fn broken(&mut self, info: &'static MessageInfo, field: &'static str, rule: &'static str, message: String) {
+        self.out.push(Violation { pointer: self.path.pointer(), message_type: info.full_name, field, rule, message });
     }
 }
 
@@ -151,13 +131,7 @@ impl Message<'_, '_> {
         }
         for (index, oneof) in self.info.oneofs.iter().enumerate() {
             if oneof.required && self.oneofs & (1 << (index % 64)) == 0 {
-                let members: Vec<&str> = self
-                    .info
-                    .fields
-                    .iter()
-                    .filter(|f| f.oneof_index() == Some(index))
-                    .map(FieldInfo::name)
-                    .collect();
+                let members: Vec<&str> = self.info.fields.iter().filter(|f| f.oneof_index() == Some(index)).map(FieldInfo::name).collect();
                 let message = format!("needs one of: {}", members.join(", "));
                 self.walk.broken(self.info, oneof.name, "required", message);
             }
@@ -165,17 +139,11 @@ impl Message<'_, '_> {
     }
 
     fn broken(&mut self, field: &'static FieldInfo, rule: &Rule, message: String) {
-        self.walk
-            .broken(self.info, field.name(), rule.name(), message);
+        self.walk.broken(self.info, field.name(), rule.name(), message);
     }
 
     /// Checks a value; whether to look into it.
-    fn rules(
-        &mut self,
-        field: &'static FieldInfo,
-        rules: &'static [Rule],
-        value: Value<'_>,
-    ) -> bool {
+    fn rules(&mut self, field: &'static FieldInfo, rules: &'static [Rule], value: Value<'_>) -> bool {
         let mut look = true;
         let mut bounds = Bounds::default();
         for rule in rules {
@@ -238,55 +206,29 @@ fn single(rule: &Rule, value: Value<'_>) -> Option<String> {
     match (rule, value) {
         (Rule::MinChars(min), Value::String(s)) => {
             // As many bytes as characters, or more.
-            (*min > 0 && bytes(s.len()) < *min
-                || s.chars().take(64).count() < 64 && bytes(s.chars().count()) < *min)
+            (*min > 0 && bytes(s.len()) < *min || s.chars().take(64).count() < 64 && bytes(s.chars().count()) < *min)
                 .then(|| format!("{} long", at_least(*min, "character")))
         }
-        (Rule::MaxChars(max), Value::String(s)) => (bytes(s.len()) > *max
-            && bytes(s.chars().count()) > *max)
-            .then(|| format!("{} long", at_most(*max, "character"))),
-        (Rule::MinBytes(min), value) => {
-            (bytes(len(value)?) < *min).then(|| format!("{} long", at_least(*min, "byte")))
+        (Rule::MaxChars(max), Value::String(s)) => {
+            (bytes(s.len()) > *max && bytes(s.chars().count()) > *max).then(|| format!("{} long", at_most(*max, "character")))
         }
-        (Rule::MaxBytes(max), value) => {
-            (bytes(len(value)?) > *max).then(|| format!("{} long", at_most(*max, "byte")))
-        }
-        (Rule::Prefix(prefix), Value::String(s)) => {
-            (!s.starts_with(prefix)).then(|| format!("must start with {prefix:?}"))
-        }
-        (Rule::Suffix(suffix), Value::String(s)) => {
-            (!s.ends_with(suffix)).then(|| format!("must end with {suffix:?}"))
-        }
-        (Rule::Pattern(pattern), Value::String(s)) => {
-            (!pattern.matches(s)).then(|| format!("must match the pattern {}", pattern.text))
-        }
-        (Rule::In(list), Value::String(s)) => {
-            (!list.contains(&s)).then(|| format!("must be one of: {}", list.join(", ")))
-        }
-        (Rule::HeaderName { strict }, Value::String(s)) => {
-            (!header::is_name(s, *strict)).then(|| "is not a valid header name".to_string())
-        }
-        (Rule::HeaderValue { strict }, Value::String(s)) => {
-            (!header::is_value(s, *strict)).then(|| "is not a valid header value".to_string())
-        }
+        (Rule::MinBytes(min), value) => (bytes(len(value)?) < *min).then(|| format!("{} long", at_least(*min, "byte"))),
+        (Rule::MaxBytes(max), value) => (bytes(len(value)?) > *max).then(|| format!("{} long", at_most(*max, "byte"))),
+        (Rule::Prefix(prefix), Value::String(s)) => (!s.starts_with(prefix)).then(|| format!("must start with {prefix:?}")),
+        (Rule::Suffix(suffix), Value::String(s)) => (!s.ends_with(suffix)).then(|| format!("must end with {suffix:?}")),
+        (Rule::Pattern(pattern), Value::String(s)) => (!pattern.matches(s)).then(|| format!("must match the pattern {}", pattern.text)),
+        (Rule::In(list), Value::String(s)) => (!list.contains(&s)).then(|| format!("must be one of: {}", list.join(", "))),
+        (Rule::HeaderName { strict }, Value::String(s)) => (!header::is_name(s, *strict)).then(|| "is not a valid header name".to_string()),
+        (Rule::HeaderValue { strict }, Value::String(s)) => (!header::is_value(s, *strict)).then(|| "is not a valid header value".to_string()),
         (Rule::Bool(wanted), Value::Bool(v)) => (v != *wanted).then(|| format!("must be {wanted}")),
-        (Rule::DefinedOnly, Value::Enum(number, of)) => of
-            .value(number)
-            .is_none()
-            .then(|| format!("must be a value of {}, but is {number}", of.full_name)),
-        (Rule::NotIn(list), Value::Enum(number, of)) => list.contains(&number).then(|| {
-            format!(
-                "must not be {}",
-                of.value(number)
-                    .map_or_else(|| number.to_string(), |v| v.name.to_string())
-            )
-        }),
-        (Rule::MinItems(min), value) => {
-            (bytes(count(value)?) < *min).then(|| at_least(*min, "item"))
+        (Rule::DefinedOnly, Value::Enum(number, of)) => {
+            of.value(number).is_none().then(|| format!("must be a value of {}, but is {number}", of.full_name))
         }
-        (Rule::MaxItems(max), value) => {
-            (bytes(count(value)?) > *max).then(|| at_most(*max, "item"))
+        (Rule::NotIn(list), Value::Enum(number, of)) => {
+            list.contains(&number).then(|| format!("must not be {}", of.value(number).map_or_else(|| number.to_string(), |v| v.name.to_string())))
         }
+        (Rule::MinItems(min), value) => (bytes(count(value)?) < *min).then(|| at_least(*min, "item")),
+        (Rule::MaxItems(max), value) => (bytes(count(value)?) > *max).then(|| at_most(*max, "item")),
         (Rule::Unique, Value::List(list)) => {
             let mut texts: Vec<String> = list.iter().map(crate::json::value_to_string).collect();
             let before = texts.len();
@@ -319,25 +261,15 @@ impl Bounds {
             (Some(lower), Some(upper)) => {
                 if limit(lower) > limit(upper) {
                     let outside = fits(lower) || fits(upper);
-                    (!outside).then(|| {
-                        (
-                            lower,
-                            format!("must be {} or {}", words(lower), words(upper)),
-                        )
-                    })
+                    (!outside).then(|| (lower, format!("must be {} or {}", words(lower), words(upper))))
                 } else if fits(lower) && fits(upper) {
                     None
                 } else {
                     let rule = if fits(lower) { upper } else { lower };
-                    Some((
-                        rule,
-                        format!("must be {} and {}", words(lower), words(upper)),
-                    ))
+                    Some((rule, format!("must be {} and {}", words(lower), words(upper))))
                 }
             }
-            (Some(rule), None) | (None, Some(rule)) => {
-                (!fits(rule)).then(|| (rule, format!("must be {}", words(rule))))
-            }
+            (Some(rule), None) | (None, Some(rule)) => (!fits(rule)).then(|| (rule, format!("must be {}", words(rule)))),
             (None, None) => None,
         }
     }
@@ -350,10 +282,7 @@ fn bound(rule: &Rule) -> Bound {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "only tells which of two bounds is the greater"
-)]
+#[expect(clippy::cast_precision_loss, reason = "only tells which of two bounds is the greater")]
 fn limit(rule: &Rule) -> f64 {
     match bound(rule) {
         Bound::Int(n) | Bound::Duration(n) => n as f64,
@@ -370,9 +299,7 @@ fn keeps(rule: &Rule, value: Value<'_>) -> bool {
         (Bound::Int(bound), Value::U64(v)) => i128::from(v).partial_cmp(&bound),
         (Bound::Float(bound), Value::F32(v)) => f64::from(v).partial_cmp(&bound),
         (Bound::Float(bound), Value::F64(v)) => v.partial_cmp(&bound),
-        (Bound::Duration(bound), Value::Duration(v)) => {
-            (i128::from(v.seconds) * 1_000_000_000 + i128::from(v.nanos)).partial_cmp(&bound)
-        }
+        (Bound::Duration(bound), Value::Duration(v)) => (i128::from(v.seconds) * 1_000_000_000 + i128::from(v.nanos)).partial_cmp(&bound),
         _ => return true,
     };
     match rule {

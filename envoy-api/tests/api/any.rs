@@ -9,9 +9,7 @@ use chancery_envoy_api::{Any, registry};
 const BUFFER: &str = "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.Buffer";
 
 fn buffer() -> Any {
-    Any::pack(Buffer {
-        max_request_bytes: Some(5),
-    })
+    Any::pack(Buffer { max_request_bytes: Some(5) })
 }
 
 #[test]
@@ -19,56 +17,24 @@ fn what_was_packed_stays_typed() {
     let any = buffer();
     assert_eq!(any.type_url(), BUFFER);
     assert!(any.is::<Buffer>() && !any.is::<Route>());
-    assert_eq!(
-        any.downcast_ref::<Buffer>(),
-        Some(&Buffer {
-            max_request_bytes: Some(5)
-        })
-    );
+    assert_eq!(any.downcast_ref::<Buffer>(), Some(&Buffer { max_request_bytes: Some(5) }));
     assert_eq!(any.downcast_ref::<Route>(), None);
-    assert_eq!(
-        any.unpack::<Buffer>(),
-        Ok(Some(Buffer {
-            max_request_bytes: Some(5)
-        }))
-    );
+    assert_eq!(any.unpack::<Buffer>(), Ok(Some(Buffer { max_request_bytes: Some(5) })));
 }
 
 #[test]
 fn the_wire_format_is_that_of_google_protobuf_any() {
-    let wire = TypedExtensionConfig {
-        name: String::new(),
-        typed_config: Some(buffer()),
-    }
-    .encode_to_vec();
-    let plain = prost_types::Any {
-        type_url: BUFFER.to_owned(),
-        value: vec![10, 2, 8, 5],
-    };
+    let wire = TypedExtensionConfig { name: String::new(), typed_config: Some(buffer()) }.encode_to_vec();
+    let plain = prost_types::Any { type_url: BUFFER.to_owned(), value: vec![10, 2, 8, 5] };
     let mut wanted = vec![18];
     plain.encode_length_delimited(&mut wanted).expect("room");
     assert_eq!(wire, wanted);
 
-    let back = TypedExtensionConfig::decode(&wire[..])
-        .expect("decodable")
-        .typed_config
-        .expect("an Any");
+    let back = TypedExtensionConfig::decode(&wire[..]).expect("decodable").typed_config.expect("an Any");
     assert_eq!(back.as_raw(), Some(&[10, 2, 8, 5][..]));
     assert_eq!(back, buffer());
-    assert_eq!(
-        registry::resolve(&back)
-            .expect("known")
-            .downcast_ref::<Buffer>(),
-        Some(&Buffer {
-            max_request_bytes: Some(5)
-        })
-    );
-    assert_eq!(
-        back.unpack::<Buffer>(),
-        Ok(Some(Buffer {
-            max_request_bytes: Some(5)
-        }))
-    );
+    assert_eq!(registry::resolve(&back).expect("known").downcast_ref::<Buffer>(), Some(&Buffer { max_request_bytes: Some(5) }));
+    assert_eq!(back.unpack::<Buffer>(), Ok(Some(Buffer { max_request_bytes: Some(5) })));
 }
 
 #[test]
@@ -85,12 +51,7 @@ fn equality_is_of_meaning() {
 fn every_message_can_be_decoded_from_nothing() {
     for entry in registry::all() {
         let any = registry::decode(entry.info().full_name, &[]).expect("known");
-        assert_eq!(
-            any.value(),
-            entry.empty().value(),
-            "{}",
-            entry.info().full_name
-        );
+        assert_eq!(any.value(), entry.empty().value(), "{}", entry.info().full_name);
         assert_eq!(any.type_name(), entry.info().full_name);
     }
 }

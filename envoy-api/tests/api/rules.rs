@@ -12,20 +12,14 @@ use chancery_envoy_api::rules::validate;
 fn check<M: json::Readable>(text: &str, wanted: &[&str]) {
     let read = json::from_str::<M>(text).expect("JSON");
     assert_eq!(read.problems, [], "{text}");
-    let found: Vec<String> = validate(&read.message)
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let found: Vec<String> = validate(&read.message).iter().map(ToString::to_string).collect();
     assert_eq!(found, wanted, "{text}");
 }
 
 fn route(text: &str, wanted: &[&str]) {
     let text = format!(r#"{{"name": "v", "domains": ["*"], "routes": [{text}]}}"#);
     let wanted: Vec<String> = wanted.iter().map(|w| format!("/routes/0{w}")).collect();
-    check::<VirtualHost>(
-        &text,
-        &wanted.iter().map(String::as_str).collect::<Vec<_>>(),
-    );
+    check::<VirtualHost>(&text, &wanted.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 #[test]
@@ -48,9 +42,7 @@ fn all_violations_are_found() {
 
 #[test]
 fn numbers() {
-    let response = |status: u32| {
-        format!(r#"{{"match": {{"prefix": "/"}}, "direct_response": {{"status": {status}}}}}"#)
-    };
+    let response = |status: u32| format!(r#"{{"match": {{"prefix": "/"}}, "direct_response": {{"status": {status}}}}}"#);
     let wanted = ["/direct_response/status: must be at least 200 and less than 600"];
     for (status, wanted) in [(199, &wanted[..]), (200, &[]), (599, &[]), (600, &wanted)] {
         route(&response(status), wanted);
@@ -63,81 +55,40 @@ fn numbers() {
 
 #[test]
 fn durations() {
-    check::<Cluster>(
-        r#"{"name": "c", "connect_timeout": "0s"}"#,
-        &["/connect_timeout: must be greater than 0s"],
-    );
+    check::<Cluster>(r#"{"name": "c", "connect_timeout": "0s"}"#, &["/connect_timeout: must be greater than 0s"]);
     check::<Cluster>(r#"{"name": "c"}"#, &[]);
-    let retry = |policy: &str| {
-        format!(
-            r#"{{"match": {{"prefix": "/"}}, "route": {{"cluster": "c", "retry_policy": {{"retry_back_off": {policy}}}}}}}"#
-        )
-    };
-    route(
-        &retry("{}"),
-        &["/route/retry_policy/retry_back_off/base_interval: is required"],
-    );
+    let retry =
+        |policy: &str| format!(r#"{{"match": {{"prefix": "/"}}, "route": {{"cluster": "c", "retry_policy": {{"retry_back_off": {policy}}}}}}}"#);
+    route(&retry("{}"), &["/route/retry_policy/retry_back_off/base_interval: is required"]);
 }
 
 #[test]
 fn enums() {
-    check::<Cluster>(
-        r#"{"name": "c", "lb_policy": 4}"#,
-        &["/lb_policy: must be a value of envoy.config.cluster.v3.Cluster.LbPolicy, but is 4"],
-    );
+    check::<Cluster>(r#"{"name": "c", "lb_policy": 4}"#, &["/lb_policy: must be a value of envoy.config.cluster.v3.Cluster.LbPolicy, but is 4"]);
 }
 
 #[test]
 fn strings() {
-    let forward =
-        |action: &str| format!(r#"{{"match": {{"prefix": "/"}}, "route": {{{action}}}}}"#);
-    route(
-        &forward(r#""cluster_header": "a\nb""#),
-        &["/route/cluster_header: is not a valid header name"],
-    );
+    let forward = |action: &str| format!(r#"{{"match": {{"prefix": "/"}}, "route": {{{action}}}}}"#);
+    route(&forward(r#""cluster_header": "a\nb""#), &["/route/cluster_header: is not a valid header name"]);
     route(&forward(r#""cluster_header": "a b(c)""#), &[]);
-    route(
-        &forward(r#""cluster": "c", "host_rewrite_literal": "a\rb""#),
-        &["/route/host_rewrite_literal: is not a valid header value"],
-    );
-    route(
-        &forward(
-            r#""weighted_clusters": {"clusters": [{"name": "c", "cluster_header": "", "weight": 1}]}"#,
-        ),
-        &[],
-    );
-    let separated = |path: &str| {
-        format!(
-            r#"{{"match": {{"path_separated_prefix": "{path}"}}, "route": {{"cluster": "c"}}}}"#
-        )
-    };
-    route(
-        &separated("/a/"),
-        &["/match/path_separated_prefix: must match the pattern ^[^?#]+[^?#/]$"],
-    );
+    route(&forward(r#""cluster": "c", "host_rewrite_literal": "a\rb""#), &["/route/host_rewrite_literal: is not a valid header value"]);
+    route(&forward(r#""weighted_clusters": {"clusters": [{"name": "c", "cluster_header": "", "weight": 1}]}"#), &[]);
+    let separated = |path: &str| format!(r#"{{"match": {{"path_separated_prefix": "{path}"}}, "route": {{"cluster": "c"}}}}"#);
+    route(&separated("/a/"), &["/match/path_separated_prefix: must match the pattern ^[^?#]+[^?#/]$"]);
     route(&separated("/a/é"), &[]);
-    let sni = |name: &str| {
-        format!(
-            r#"{{"name": "c", "upstream_http_protocol_options": {{"override_auto_sni_header": "{name}"}}}}"#
-        )
-    };
+    let sni = |name: &str| format!(r#"{{"name": "c", "upstream_http_protocol_options": {{"override_auto_sni_header": "{name}"}}}}"#);
     for name in ["", ":authority", "x-host", "a,b"] {
         check::<Cluster>(&sni(name), &[]);
     }
-    check::<Cluster>(
-        &sni("a b"),
-        &["/upstream_http_protocol_options/override_auto_sni_header: is not a valid header name"],
-    );
+    check::<Cluster>(&sni("a b"), &["/upstream_http_protocol_options/override_auto_sni_header: is not a valid header name"]);
 }
 
 #[test]
 fn an_any_is_looked_into() {
     let any = r#"{"match": {"prefix": "/"}, "route": {"cluster": "c"}, "typed_per_filter_config": {"a/b": {
         "@type": "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute", "disabled": false}}}"#;
-    route(
-        any,
-        &["/typed_per_filter_config/a~1b/disabled: must be true"],
-    );
+    route(any, &["/typed_per_filter_config/a~1b/disabled: must be true"]);
 }
 
 #[test]
@@ -146,23 +97,14 @@ fn deprecated_fields_are_listed() {
     let cluster = json::from_str::<Cluster>(text).expect("JSON").message;
     let found = deprecated_fields(&cluster);
     assert_eq!(found.len(), 1);
-    assert_eq!(
-        (&*found[0].pointer, found[0].field, found[0].value),
-        ("/http2_protocol_options", "http2_protocol_options", None)
-    );
+    assert_eq!((&*found[0].pointer, found[0].field, found[0].value), ("/http2_protocol_options", "http2_protocol_options", None));
     assert_eq!(found[0].message_type, Cluster::INFO.full_name);
 }
 
 #[test]
 fn tables_tell_what_a_message_is() {
     let field = Secret::INFO.field("tlsCertificate").expect("a field");
-    assert_eq!(
-        (field.name(), field.json_name, field.number),
-        ("tls_certificate", "tlsCertificate", 2)
-    );
-    assert_eq!(
-        Secret::INFO.oneofs[field.oneof_index().expect("a oneof")].name,
-        "type"
-    );
+    assert_eq!((field.name(), field.json_name, field.number), ("tls_certificate", "tlsCertificate", 2));
+    assert_eq!(Secret::INFO.oneofs[field.oneof_index().expect("a oneof")].name, "type");
     assert_eq!(Secret::INFO.name(), "Secret");
 }

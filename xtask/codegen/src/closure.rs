@@ -25,18 +25,11 @@ pub fn close(bytes: &[u8], roots: &str) -> Result<Closure, String> {
     let pool = DescriptorPool::decode(bytes).map_err(|e| e.to_string())?;
     let mut missing = Vec::new();
     let mut todo = Vec::new();
-    for line in roots
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty() && !l.starts_with('#'))
-    {
+    for line in roots.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
         let before = todo.len();
         match line.strip_suffix(".*") {
             Some(package) => {
-                todo.extend(
-                    pool.all_messages()
-                        .filter(|m| m.parent_message().is_none() && m.package_name() == package),
-                );
+                todo.extend(pool.all_messages().filter(|m| m.parent_message().is_none() && m.package_name() == package));
             }
             None => todo.extend(pool.get_message_by_name(line)),
         }
@@ -68,13 +61,7 @@ pub fn close(bytes: &[u8], roots: &str) -> Result<Closure, String> {
     let set = prune(bytes, &names)?;
     messages.retain(|name, m| !m.is_map_entry() && !name.starts_with("google.protobuf."));
     enums.retain(|name, _| !name.starts_with("google.protobuf."));
-    Ok(Closure {
-        pool,
-        set,
-        messages,
-        enums,
-        missing,
-    })
+    Ok(Closure { pool, set, messages, enums, missing })
 }
 
 /// Keeps the named messages and enums of a descriptor set, and nothing that generated code does not need.
@@ -115,10 +102,7 @@ fn prune_messages(scope: &str, messages: &mut Vec<DescriptorProto>, names: &BTre
         }
         for field in &mut message.field {
             let packed = field.options.as_ref().and_then(|o| o.packed);
-            field.options = packed.map(|p| FieldOptions {
-                packed: Some(p),
-                ..FieldOptions::default()
-            });
+            field.options = packed.map(|p| FieldOptions { packed: Some(p), ..FieldOptions::default() });
         }
     }
 }

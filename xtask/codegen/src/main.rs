@@ -16,9 +16,7 @@ fn main() -> ExitCode {
     match xtask_codegen::run(check) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!(
-                "codegen: envoy-api/src/generated is stale; run `cargo xtask codegen` and commit the result"
-            );
+            eprintln!("codegen: envoy-api/src/generated is stale; run `cargo xtask codegen` and commit the result");
             ExitCode::FAILURE
         }
         Err(error) => {

@@ -20,22 +20,9 @@ pub fn write(files: BTreeMap<String, String>, check: bool) -> Result<bool, Strin
     let formatted: Vec<Result<(String, String), String>> = std::thread::scope(|scope| {
         let chunks: Vec<_> = list
             .chunks(list.len().div_ceil(threads).max(1))
-            .map(|chunk| {
-                scope.spawn(move || {
-                    chunk
-                        .iter()
-                        .map(|(n, t)| Ok((n.clone(), format(t)?)))
-                        .collect::<Vec<_>>()
-                })
-            })
+            .map(|chunk| scope.spawn(move || chunk.iter().map(|(n, t)| Ok((n.clone(), format(t)?))).collect::<Vec<_>>()))
             .collect();
-        chunks
-            .into_iter()
-            .flat_map(|c| {
-                c.join()
-                    .unwrap_or_else(|_| vec![Err("a formatter panicked".to_owned())])
-            })
-            .collect()
+        chunks.into_iter().flat_map(|c| c.join().unwrap_or_else(|_| vec![Err("a formatter panicked".to_owned())])).collect()
     });
     let mut names = Vec::new();
     for file in formatted {
@@ -68,11 +55,7 @@ fn stale(folder: &Path, names: &[String]) -> Result<Vec<std::path::PathBuf>, Str
     let mut stale = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|e| e.to_string())? {
         let path = entry.map_err(|e| e.to_string())?.path();
-        if !path
-            .file_name()
-            .and_then(|n| n.to_str())
-            .is_some_and(|n| names.iter().any(|known| known == n))
-        {
+        if !path.file_name().and_then(|n| n.to_str()).is_some_and(|n| names.iter().any(|known| known == n)) {
             stale.push(path);
         }
     }
@@ -91,9 +74,7 @@ fn format(text: &str) -> Result<String, String> {
     let mut input = child.stdin.take().ok_or("rustfmt takes no input")?;
     std::thread::scope(|scope| {
         scope.spawn(move || input.write_all(text.as_bytes()));
-        let out = child
-            .wait_with_output()
-            .map_err(|e| format!("rustfmt: {e}"))?;
+        let out = child.wait_with_output().map_err(|e| format!("rustfmt: {e}"))?;
         if !out.status.success() {
             return Err(format!("rustfmt: {}", String::from_utf8_lossy(&out.stderr)));
         }

@@ -11,17 +11,10 @@ use regex_automata::util::start;
 /// A Rust expression of type `Pattern`.
 pub fn expression(pattern: &str) -> Result<String, String> {
     let dfa = dense::Builder::new()
-        .configure(
-            dense::Config::new()
-                .start_kind(StartKind::Anchored)
-                .minimize(true)
-                .accelerate(false),
-        )
+        .configure(dense::Config::new().start_kind(StartKind::Anchored).minimize(true).accelerate(false))
         .build(&format!("^(?:{pattern})$"))
         .map_err(|e| format!("{pattern}: {e}"))?;
-    let first = dfa
-        .start_state(&start::Config::new().anchored(Anchored::Yes))
-        .map_err(|e| format!("{pattern}: {e}"))?;
+    let first = dfa.start_state(&start::Config::new().anchored(Anchored::Yes)).map_err(|e| format!("{pattern}: {e}"))?;
 
     // State 0 is the dead one.
     let mut numbers: BTreeMap<StateID, u8> = BTreeMap::new();
@@ -32,8 +25,7 @@ pub fn expression(pattern: &str) -> Result<String, String> {
         if dfa.is_dead_state(id) {
             return Ok(0);
         }
-        let next =
-            u8::try_from(numbers.len() + 1).map_err(|_| format!("{pattern}: too many states"))?;
+        let next = u8::try_from(numbers.len() + 1).map_err(|_| format!("{pattern}: too many states"))?;
         Ok(*numbers.entry(id).or_insert_with(|| {
             todo.push(id);
             next
@@ -58,8 +50,7 @@ pub fn expression(pattern: &str) -> Result<String, String> {
     let mut class_of = Vec::new();
     for byte in 0..256 {
         let column: Vec<u8> = rows.iter().map(|row| row[byte]).collect();
-        let next =
-            u8::try_from(classes.len()).map_err(|_| format!("{pattern}: too many classes"))?;
+        let next = u8::try_from(classes.len()).map_err(|_| format!("{pattern}: too many classes"))?;
         class_of.push(*classes.entry(column).or_insert(next));
     }
     let width = classes.len();
@@ -71,10 +62,7 @@ pub fn expression(pattern: &str) -> Result<String, String> {
     }
 
     let mut out = String::new();
-    write!(
-        out,
-        "d::Pattern {{ text: {pattern:?}, classes: &{class_of:?}, width: {width}, table: &{table:?}, accepts: &{accepts:?} }}"
-    )
-    .expect("a String takes everything");
+    write!(out, "d::Pattern {{ text: {pattern:?}, classes: &{class_of:?}, width: {width}, table: &{table:?}, accepts: &{accepts:?} }}")
+        .expect("a String takes everything");
     Ok(out)
 }

@@ -30,11 +30,7 @@ pub fn rules(rules: &DynamicMessage) -> Result<Vec<String>, String> {
 
 fn one(kind: &str, rule: &str, value: &Value) -> Result<Option<String>, String> {
     let number = || number(kind, value);
-    let count = || {
-        value
-            .as_u64()
-            .ok_or_else(|| format!("{kind}.{rule}: no count"))
-    };
+    let count = || value.as_u64().ok_or_else(|| format!("{kind}.{rule}: no count"));
     let on = value.as_bool() == Some(true);
     Ok(Some(match (kind, rule) {
         ("message" | "any" | "duration", "required") => {
@@ -61,17 +57,9 @@ fn one(kind: &str, rule: &str, value: &Value) -> Result<Option<String>, String> 
         ("string", "suffix") => {
             format!("d::Rule::Suffix({:?})", value.as_str().unwrap_or_default())
         }
-        ("string", "pattern") => format!(
-            "d::Rule::Pattern(&{})",
-            pattern::expression(value.as_str().unwrap_or_default())?
-        ),
+        ("string", "pattern") => format!("d::Rule::Pattern(&{})", pattern::expression(value.as_str().unwrap_or_default())?),
         ("string", "in") => {
-            let list: Vec<&str> = value
-                .as_list()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .collect();
+            let list: Vec<&str> = value.as_list().into_iter().flatten().filter_map(Value::as_str).collect();
             format!("d::Rule::In(&{list:?})")
         }
         ("string", "well_known_regex") => match value.as_enum_number() {
@@ -88,12 +76,7 @@ fn one(kind: &str, rule: &str, value: &Value) -> Result<Option<String>, String> 
         ("bool", "const") => format!("d::Rule::Bool({on})"),
         ("enum", "defined_only") => "d::Rule::DefinedOnly".to_owned(),
         ("enum", "not_in") => {
-            let list: Vec<i32> = value
-                .as_list()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_i32)
-                .collect();
+            let list: Vec<i32> = value.as_list().into_iter().flatten().filter_map(Value::as_i32).collect();
             format!("d::Rule::NotIn(&{list:?})")
         }
         ("repeated", "min_items") => format!("d::Rule::MinItems({})", count()?),
@@ -101,9 +84,7 @@ fn one(kind: &str, rule: &str, value: &Value) -> Result<Option<String>, String> 
         ("repeated", "unique") => "d::Rule::Unique".to_owned(),
         ("map", "min_pairs") => format!("d::Rule::MinItems({})", count()?),
         ("repeated", "items") | ("map", "keys" | "values") => {
-            let of = value
-                .as_message()
-                .ok_or_else(|| format!("{kind}.{rule}: no message"))?;
+            let of = value.as_message().ok_or_else(|| format!("{kind}.{rule}: no message"))?;
             let of = rules(of)?;
             if of.is_empty() {
                 return Ok(None);
@@ -116,9 +97,7 @@ fn one(kind: &str, rule: &str, value: &Value) -> Result<Option<String>, String> 
         (_, "lt") => format!("d::Rule::Lt({})", number()?),
         (_, "lte") => format!("d::Rule::Lte({})", number()?),
         _ => {
-            return Err(format!(
-                "the rule {kind}.{rule} is not known: add it to rules::Rule and to its checker"
-            ));
+            return Err(format!("the rule {kind}.{rule} is not known: add it to rules::Rule and to its checker"));
         }
     }))
 }
@@ -133,11 +112,7 @@ fn number(kind: &str, value: &Value) -> Result<String, String> {
         Value::F32(n) => format!("d::Bound::Float({n:?})"),
         Value::F64(n) => format!("d::Bound::Float({n:?})"),
         Value::Message(duration) if kind == "duration" => {
-            let part = |name| {
-                duration
-                    .get_field_by_name(name)
-                    .map_or(0, |v| v.as_i64().or(v.as_i32().map(i64::from)).unwrap_or(0))
-            };
+            let part = |name| duration.get_field_by_name(name).map_or(0, |v| v.as_i64().or(v.as_i32().map(i64::from)).unwrap_or(0));
             let nanos = i128::from(part("seconds")) * 1_000_000_000 + i128::from(part("nanos"));
             format!("d::Bound::Duration({nanos})")
         }

@@ -55,28 +55,9 @@ pub fn build(closure: &Closure) -> Result<BTreeMap<String, RustModule>, String> 
     for path in BOXED {
         config.boxed(path);
     }
-    let requests = closure
-        .set
-        .file
-        .iter()
-        .map(|file| {
-            (
-                Module::from_protobuf_package_name(file.package()),
-                file.clone(),
-            )
-        })
-        .collect();
-    let packages: BTreeMap<Module, String> = closure
-        .set
-        .file
-        .iter()
-        .map(|file| {
-            (
-                Module::from_protobuf_package_name(file.package()),
-                file.package().to_owned(),
-            )
-        })
-        .collect();
+    let requests = closure.set.file.iter().map(|file| (Module::from_protobuf_package_name(file.package()), file.clone())).collect();
+    let packages: BTreeMap<Module, String> =
+        closure.set.file.iter().map(|file| (Module::from_protobuf_package_name(file.package()), file.package().to_owned())).collect();
     let mut modules = BTreeMap::new();
     for (module, code) in config.generate(requests).map_err(|e| e.to_string())? {
         let package = packages[&module].clone();
@@ -84,27 +65,14 @@ pub fn build(closure: &Closure) -> Result<BTreeMap<String, RustModule>, String> 
             continue;
         }
         // Any has neither Eq nor Hash, and nobody hashes a configuration.
-        let code = ["Message", "Oneof"].iter().fold(code, |code, of| {
-            code.replace(
-                &format!(", Eq, Hash, ::prost::{of})"),
-                &format!(", ::prost::{of})"),
-            )
-        });
+        let code =
+            ["Message", "Oneof"].iter().fold(code, |code, of| code.replace(&format!(", Eq, Hash, ::prost::{of})"), &format!(", ::prost::{of})")));
         // Debug is the JSON, without secrets; `emit` writes it.
-        let code = code.replace(
-            "::prost::Message)]\n",
-            "::prost::Message)]\n#[prost(skip_debug)]\n",
-        );
+        let code = code.replace("::prost::Message)]\n", "::prost::Message)]\n#[prost(skip_debug)]\n");
         let file = syn::parse_file(&code).map_err(|e| format!("{package}: {e}"))?;
         let mut parse = Parse::default();
         parse.items("", &file.items);
-        modules.insert(
-            package,
-            RustModule {
-                code,
-                messages: parse.finish(),
-            },
-        );
+        modules.insert(package, RustModule { code, messages: parse.finish() });
     }
     Ok(modules)
 }
@@ -138,22 +106,16 @@ impl Parse {
                         let ident = f.ident.as_ref()?.to_string();
                         Some((ident, attr.contains("boxed") || is_box(&f.ty), tags(&attr)?))
                     });
-                    self.structs
-                        .insert(format!("{scope}{}", s.ident), fields.collect());
+                    self.structs.insert(format!("{scope}{}", s.ident), fields.collect());
                 }
                 Item::Enum(e) => {
                     for variant in &e.variants {
-                        let Some(Tags::Plain(tag)) =
-                            prost_attribute(&variant.attrs).and_then(|a| tags(&a))
-                        else {
+                        let Some(Tags::Plain(tag)) = prost_attribute(&variant.attrs).and_then(|a| tags(&a)) else {
                             continue;
                         };
                         let boxed = variant.fields.iter().any(|f| is_box(&f.ty));
                         let path = format!("{scope}{}", e.ident);
-                        self.variants.insert(
-                            (path.clone(), tag),
-                            (format!("{path}::{}", variant.ident), boxed),
-                        );
+                        self.variants.insert((path.clone(), tag), (format!("{path}::{}", variant.ident), boxed));
                     }
                 }
                 Item::Impl(i) => {
@@ -165,14 +127,10 @@ impl Parse {
                     };
                     // `fn full_name() -> String { "a.b.C".into() }`
                     let full_name = i.items.iter().find_map(|item| match item {
-                        syn::ImplItem::Fn(f) if f.sig.ident == "full_name" => {
-                            match f.block.stmts.first() {
-                                Some(syn::Stmt::Expr(syn::Expr::MethodCall(call), _)) => {
-                                    string_literal(&call.receiver)
-                                }
-                                _ => None,
-                            }
-                        }
+                        syn::ImplItem::Fn(f) if f.sig.ident == "full_name" => match f.block.stmts.first() {
+                            Some(syn::Stmt::Expr(syn::Expr::MethodCall(call), _)) => string_literal(&call.receiver),
+                            _ => None,
+                        },
                         _ => None,
                     });
                     if let Some(name) = full_name {
@@ -187,31 +145,18 @@ impl Parse {
     fn finish(self) -> BTreeMap<String, RustMessage> {
         let mut messages = BTreeMap::new();
         for (name, path) in self.names {
-            let scope = path
-                .rsplit_once("::")
-                .map_or(String::new(), |(scope, _)| format!("{scope}::"));
-            let mut message = RustMessage {
-                path: path.clone(),
-                ..RustMessage::default()
-            };
+            let scope = path.rsplit_once("::").map_or(String::new(), |(scope, _)| format!("{scope}::"));
+            let mut message = RustMessage { path: path.clone(), ..RustMessage::default() };
             for (ident, boxed, tags) in self.structs.get(&path).into_iter().flatten() {
                 match tags {
                     Tags::Plain(tag) => {
-                        let field = RustField {
-                            ident: ident.clone(),
-                            boxed: *boxed,
-                            variant: None,
-                        };
+                        let field = RustField { ident: ident.clone(), boxed: *boxed, variant: None };
                         message.fields.insert(*tag, field);
                     }
                     Tags::Oneof { path: of, tags } => {
                         for tag in tags {
                             let (variant, boxed) = &self.variants[&(format!("{scope}{of}"), *tag)];
-                            let field = RustField {
-                                ident: ident.clone(),
-                                boxed: *boxed,
-                                variant: Some(variant.clone()),
-                            };
+                            let field = RustField { ident: ident.clone(), boxed: *boxed, variant: Some(variant.clone()) };
                             message.fields.insert(*tag, field);
                         }
                     }
@@ -234,10 +179,7 @@ fn tags(attribute: &str) -> Option<Tags> {
         Some(rest[..rest.find('"')?].to_owned())
     };
     if let Some(path) = quoted("oneof") {
-        let tags = quoted("tags")?
-            .split(',')
-            .filter_map(|t| t.trim().parse().ok())
-            .collect();
+        let tags = quoted("tags")?.split(',').filter_map(|t| t.trim().parse().ok()).collect();
         return Some(Tags::Oneof { path, tags });
     }
     Some(Tags::Plain(quoted("tag")?.parse().ok()?))
@@ -249,10 +191,7 @@ fn is_box(ty: &Type) -> bool {
 
 fn string_literal(expr: &syn::Expr) -> Option<String> {
     match expr {
-        syn::Expr::Lit(syn::ExprLit {
-            lit: syn::Lit::Str(s),
-            ..
-        }) => Some(s.value()),
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(s), .. }) => Some(s.value()),
         _ => None,
     }
 }

@@ -6,10 +6,7 @@ use std::process::Command;
 /// The root of the workspace.
 pub fn workspace() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors()
-        .nth(2)
-        .expect("xtask/codegen lies two levels below the root")
-        .to_path_buf()
+    here.ancestors().nth(2).expect("xtask/codegen lies two levels below the root").to_path_buf()
 }
 
 /// The serialised `FileDescriptorSet`.
@@ -21,13 +18,9 @@ pub fn descriptor_set() -> Result<Vec<u8>, String> {
         .output()
         .map_err(|e| format!("cargo metadata: {e}"))?;
     if !out.status.success() {
-        return Err(format!(
-            "cargo metadata: {}",
-            String::from_utf8_lossy(&out.stderr)
-        ));
+        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&out.stderr)));
     }
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&out.stdout).map_err(|e| e.to_string())?;
+    let metadata: serde_json::Value = serde_json::from_slice(&out.stdout).map_err(|e| e.to_string())?;
     let manifest = metadata["packages"]
         .as_array()
         .into_iter()

@@ -8,53 +8,36 @@ fn check(type_name: &str, sample: &str) {
     let bytes = xtask_codegen::source::descriptor_set().expect("the descriptor set");
     let pool = DescriptorPool::decode(&bytes[..]).expect("a descriptor set");
     let descriptor = pool.get_message_by_name(type_name).expect("a known type");
-    let theirs =
-        DynamicMessage::deserialize(descriptor, &mut serde_json::Deserializer::from_str(sample))
-            .expect("a valid sample");
+    let theirs = DynamicMessage::deserialize(descriptor, &mut serde_json::Deserializer::from_str(sample)).expect("a valid sample");
 
-    let read = json::named_from_str(type_name, sample)
-        .expect("valid JSON")
-        .expect("a known type");
+    let read = json::named_from_str(type_name, sample).expect("valid JSON").expect("a known type");
     assert_eq!(read.problems, []);
     let ours = read.message.message().expect("a typed message");
 
     // JSON, written from what each of the two has read.
     let mut wanted = Vec::new();
     let options = SerializeOptions::new().use_proto_field_name(true);
-    theirs
-        .serialize_with_options(&mut serde_json::Serializer::new(&mut wanted), &options)
-        .expect("serializable");
+    theirs.serialize_with_options(&mut serde_json::Serializer::new(&mut wanted), &options).expect("serializable");
     let wanted: serde_json::Value = serde_json::from_slice(&wanted).expect("JSON");
     for style in [json::Style::COMPACT, json::Style::PRETTY] {
-        let got: serde_json::Value =
-            serde_json::from_str(&json::to_string_with(ours, &style)).expect("JSON");
+        let got: serde_json::Value = serde_json::from_str(&json::to_string_with(ours, &style)).expect("JSON");
         assert_eq!(got, wanted);
     }
 
     // Their bytes, read by us, and the other way round.
     let from_theirs = registry::decode(type_name, &theirs.encode_to_vec()).expect("decodable");
-    let text = json::to_string_with(
-        from_theirs.message().expect("typed"),
-        &json::Style::COMPACT.resolver(registry::decode),
-    );
+    let text = json::to_string_with(from_theirs.message().expect("typed"), &json::Style::COMPACT.resolver(registry::decode));
     assert_eq!(text, json::to_string(ours));
-    let from_ours =
-        DynamicMessage::decode(theirs.descriptor(), &read.message.value()[..]).expect("decodable");
+    let from_ours = DynamicMessage::decode(theirs.descriptor(), &read.message.value()[..]).expect("decodable");
     assert_eq!(from_ours, theirs);
 }
 
 #[test]
 fn a_bootstrap() {
-    check(
-        "envoy.config.bootstrap.v3.Bootstrap",
-        include_str!("../../../envoy-api/tests/samples/bootstrap.json"),
-    );
+    check("envoy.config.bootstrap.v3.Bootstrap", include_str!("../../../envoy-api/tests/samples/bootstrap.json"));
 }
 
 #[test]
 fn a_config_dump() {
-    check(
-        "envoy.admin.v3.ConfigDump",
-        include_str!("../../../envoy-api/tests/samples/config_dump.json"),
-    );
+    check("envoy.admin.v3.ConfigDump", include_str!("../../../envoy-api/tests/samples/config_dump.json"));
 }

@@ -2,9 +2,5 @@
 
 #[test]
 fn generated_files_are_fresh() {
-    assert_eq!(
-        xtask_codegen::run(true),
-        Ok(true),
-        "run `cargo xtask codegen` and commit the result"
-    );
+    assert_eq!(xtask_codegen::run(true), Ok(true), "run `cargo xtask codegen` and commit the result");
 }

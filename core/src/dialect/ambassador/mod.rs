@@ -2,13 +2,13 @@
 //!
 //! Follows Emissary-ingress 4.x as a cluster runs it: API server, Go front end, Python compiler.
 
-pub mod options;
-pub mod kinds;
 pub mod fetch;
-pub mod spec;
-pub mod model;
+pub mod kinds;
 pub mod lower;
+pub mod model;
+pub mod options;
 pub mod relations;
+pub mod spec;
 
 mod duration;
 
@@ -29,13 +29,7 @@ pub struct Memory {
 }
 
 /// From objects to the IR.
-pub fn compile(
-    objects: &Objects,
-    options: &Options,
-    memory: &mut Memory,
-    ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
-) -> (Config, Ir) {
+pub fn compile(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> (Config, Ir) {
     let config = fetch::fetch_again(objects, options, &mut memory.fetch, ledger, sink);
     let model = model::Model::build(&config, options, &mut memory.model, sink);
     let ir = lower::lower(&model, &mut memory.lower, sink);

@@ -3,12 +3,12 @@
 //!
 //! What must not be here: what a controller makes of them.
 
-pub mod metadata;
-pub mod service;
 pub mod endpoints;
 pub mod ingress;
+pub mod metadata;
 pub mod secret;
 pub mod selector;
+pub mod service;
 
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::resource::Object;

@@ -6,8 +6,8 @@
 //! What must not be here: how a chunk is read (`decode`).
 
 use super::super::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
-use super::decode::{Item, decode, for_each_place};
 use super::ReadOptions;
+use super::decode::{Item, decode, for_each_place};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::text::{Str, TextRange, split};
 use alloc::sync::Arc;
@@ -214,7 +214,8 @@ impl Same {
             return everything;
         }
         let same = Self { head, tail, from, to };
-        let has_directives = |text: Option<&str>| text.is_none_or(|text| text.lines().any(|line| line.trim_start_matches('\u{feff}').starts_with('%')));
+        let has_directives =
+            |text: Option<&str>| text.is_none_or(|text| text.lines().any(|line| line.trim_start_matches('\u{feff}').starts_with('%')));
         if tail > 0 && (to < from || has_directives(new.get(from..to))) {
             return Self { head, tail: 0, from, to: new.len() };
         }

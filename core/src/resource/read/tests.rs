@@ -91,7 +91,8 @@ fn objects_in_annotations_stand_where_they_are_written() {
 
 #[test]
 fn paths_within_items_of_lists_begin_at_the_item() {
-    let (objects, _) = once("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}]}}\n");
+    let (objects, _) =
+        once("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}]}}\n");
     let object = objects.iter().next().expect("an object");
     let port = object.root.at(&["spec", "ports"]).and_then(Node::as_array).and_then(|ports| ports[0].get("port")).expect("a port");
     assert_eq!(object.path(port.id).to_string(), "spec.ports[0].port");
@@ -128,10 +129,10 @@ fn objects_keep_their_numbers_while_the_text_around_them_changes() {
     let text = |names: &[&str]| names.iter().map(|name| mapping(name)).collect::<String>();
     let rounds = sequence(&[
         text(&["a", "b", "c", "d"]),
-        text(&["a", "x", "c", "d"]),      // edited
+        text(&["a", "x", "c", "d"]),        // edited
         text(&["a", "x", "new", "c", "d"]), // put in
-        text(&["a", "new", "c", "d"]),    // taken out
-        text(&["d", "c", "a", "new"]),    // moved
+        text(&["a", "new", "c", "d"]),      // taken out
+        text(&["d", "c", "a", "new"]),      // moved
         format!("# comment\n{}", text(&["d", "c", "a", "new"])),
     ]);
     let id = |round: usize, name: &str| rounds[round].iter().find(|(known, _)| known == name).map(|(_, id)| *id).expect("it is there");

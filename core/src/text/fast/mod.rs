@@ -391,7 +391,9 @@ impl Reader<'_> {
         let start = self.at;
         let first = self.peek().ok_or(GiveUp)?;
         let begins_well = match first {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'$' | b'^' | b'(' | b'+' | b'\\' | b'~' | b'=' | b'<' | b';' | 0x80.. => true,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'$' | b'^' | b'(' | b'+' | b'\\' | b'~' | b'=' | b'<' | b';' | 0x80.. => {
+                true
+            }
             b'-' => self.peek_at(start + 1).is_some_and(|b| b.is_ascii_alphanumeric() || b == b'.'),
             _ => false,
         };

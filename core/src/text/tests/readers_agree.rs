@@ -32,8 +32,27 @@ fn the_usual_is_read_quickly() {
 #[test]
 fn the_unusual_is_left_to_the_full_reader() {
     let unusual = [
-        "a: b\n  c\n", "a: 'b\n  c'\n", "a: &x 1\n", "a: !!str 1\n", "? a\n: b\n", "a: >\n  b\n", "a:\tb\n", "a: b: c\n", "a\n", "- a\nb: c\n", "a: [b\n", "a: {b}\n",
-        "a: [b: c]\n", "a: 1\n...\n", "a: |2\n   b\n", "a: |\n  b", "a: 1\r\n", "a:\n  b: 1\n c: 2\n", "--- a\n", "a: b\n ---\n", "-- a: b\n",
+        "a: b\n  c\n",
+        "a: 'b\n  c'\n",
+        "a: &x 1\n",
+        "a: !!str 1\n",
+        "? a\n: b\n",
+        "a: >\n  b\n",
+        "a:\tb\n",
+        "a: b: c\n",
+        "a\n",
+        "- a\nb: c\n",
+        "a: [b\n",
+        "a: {b}\n",
+        "a: [b: c]\n",
+        "a: 1\n...\n",
+        "a: |2\n   b\n",
+        "a: |\n  b",
+        "a: 1\r\n",
+        "a:\n  b: 1\n c: 2\n",
+        "--- a\n",
+        "a: b\n ---\n",
+        "-- a: b\n",
     ];
     for text in unusual {
         // A single word is read quickly too; it is the one exception.
@@ -44,7 +63,24 @@ fn the_unusual_is_left_to_the_full_reader() {
 /// YAML of the usual kind, with comments, blank lines, and odd indentation.
 fn any_yaml() -> impl Strategy<Value = String> {
     let scalar = prop::sample::select(alloc::vec![
-        "a", "1", "true", "''", "'b c'", "\"d\\\"e\"", "f g", "http://h:1/#i", "-2", "[]", "{}", "[j, 'k', 1]", "{l: m, \"n\":o, p: [q]}", "[r,\n   s]", "", "~", "x #y", "z # c",
+        "a",
+        "1",
+        "true",
+        "''",
+        "'b c'",
+        "\"d\\\"e\"",
+        "f g",
+        "http://h:1/#i",
+        "-2",
+        "[]",
+        "{}",
+        "[j, 'k', 1]",
+        "{l: m, \"n\":o, p: [q]}",
+        "[r,\n   s]",
+        "",
+        "~",
+        "x #y",
+        "z # c",
     ]);
     let key = prop::sample::select(alloc::vec!["a", "b", "c.d/e", "'f'", "\"g\"", "on", "1", "h i", "<"]);
     let noise = prop::sample::select(alloc::vec!["", "", "", "", "# c\n", "\n", "   # d\n", "  \n"]);

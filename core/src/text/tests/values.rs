@@ -32,8 +32,20 @@ fn nothing_is_written_in_five_ways() {
 #[test]
 fn whole_numbers_have_four_bases_signs_and_underscores() {
     let cases = [
-        ("0", "0"), ("12", "12"), ("+12", "12"), ("-12", "-12"), ("0777", "511"), ("-017", "-15"), ("0o17", "15"), ("0x1F", "31"),
-        ("-0x1f", "-31"), ("0b101", "5"), ("-0b101", "-5"), ("1_000", "1000"), ("1__0_", "10"), ("9223372036854775807", "9223372036854775807"),
+        ("0", "0"),
+        ("12", "12"),
+        ("+12", "12"),
+        ("-12", "-12"),
+        ("0777", "511"),
+        ("-017", "-15"),
+        ("0o17", "15"),
+        ("0x1F", "31"),
+        ("-0x1f", "-31"),
+        ("0b101", "5"),
+        ("-0b101", "-5"),
+        ("1_000", "1000"),
+        ("1__0_", "10"),
+        ("9223372036854775807", "9223372036854775807"),
         ("-9223372036854775808", "-9223372036854775808"),
     ];
     for (text, want) in cases {
@@ -44,8 +56,16 @@ fn whole_numbers_have_four_bases_signs_and_underscores() {
 #[test]
 fn other_numbers_are_floats() {
     let cases = [
-        ("1.0", "1.0"), ("1.", "1.0"), (".5", "0.5"), ("-.5", "-0.5"), ("1e3", "1000.0"), ("1.5E-3", "0.0015"), ("08", "8.0"), ("09.5", "9.5"),
-        ("18446744073709551615", "1.8446744073709552e+19"), ("1_0.5", "10.5"),
+        ("1.0", "1.0"),
+        ("1.", "1.0"),
+        (".5", "0.5"),
+        ("-.5", "-0.5"),
+        ("1e3", "1000.0"),
+        ("1.5E-3", "0.0015"),
+        ("08", "8.0"),
+        ("09.5", "9.5"),
+        ("18446744073709551615", "1.8446744073709552e+19"),
+        ("1_0.5", "10.5"),
     ];
     for (text, want) in cases {
         assert_eq!(scalar(text), want, "{text}");
@@ -54,7 +74,9 @@ fn other_numbers_are_floats() {
 
 #[test]
 fn what_only_looks_like_a_number_is_a_string() {
-    for text in ["1:20", "190:20:30", "2024-01-01", "2001-12-14t21:59:43.10-05:00", "0b2", "0x", "_1", "1e", "1e400", "1.2.3", "+", "-x", ".", "1,000"] {
+    for text in
+        ["1:20", "190:20:30", "2024-01-01", "2001-12-14t21:59:43.10-05:00", "0b2", "0x", "_1", "1e", "1e400", "1.2.3", "+", "-x", ".", "1,000"]
+    {
         assert_eq!(scalar(text), format!("{text:?}"));
     }
 }
@@ -116,7 +138,8 @@ fn aliases_stand_for_their_anchors() {
     assert_eq!(json("a: &x {b: [1]}\nc: *x\n"), r#"{"a":{"b":[1]},"c":{"b":[1]}}"#);
     assert_eq!(json("a: &x 1\nb: &x 2\nc: *x\n"), r#"{"a":1,"b":2,"c":2}"#);
     assert_eq!(json("- &k key\n- *k : v\n"), r#"["key",{"key":"v"}]"#);
-    let unknown = "1:11 \"*.example.com\" UnknownAnchor: there is no anchor `&.example.com` above this alias; a value that begins with `*` must be quoted";
+    let unknown =
+        "1:11 \"*.example.com\" UnknownAnchor: there is no anchor `&.example.com` above this alias; a value that begins with `*` must be quoted";
     assert_eq!(problems("hostname: *.example.com\n"), unknown);
     assert_eq!(read("a: &a [*a]\n").problems[0].kind, ProblemKind::UnknownAnchor);
 }
@@ -130,7 +153,8 @@ fn merges_give_what_stands_above_them_and_yield_to_what_stands_below() {
     assert_eq!(merged("c:\n  p: 9\n  <<: *base\n").as_deref(), Some(r#"{"p":1,"q":2}"#));
     assert_eq!(merged("c: {'<<': 1}\n").as_deref(), Some(r#"{"<<":1}"#));
     assert!(problems(&format!("{base}c:\n  <<: *base\n  p: 9\n")).is_empty());
-    let replaced = "4:3 \"<<\" MergeReplaces: `<<` replaces `p`, which stands above it; Kubernetes lets only the keys below `<<` win (3:3 \"p\": set here)";
+    let replaced =
+        "4:3 \"<<\" MergeReplaces: `<<` replaces `p`, which stands above it; Kubernetes lets only the keys below `<<` win (3:3 \"p\": set here)";
     assert_eq!(problems("a: &a {p: 1}\nc:\n  p: 9\n  <<: *a\n"), replaced);
     assert_eq!(problems("<<: 1\n"), "1:1 \"<<\" MergeKey: `<<` takes an object or a list of objects, this is an integer");
 }

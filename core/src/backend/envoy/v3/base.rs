@@ -29,12 +29,7 @@ pub(super) fn duration(value: &Duration) -> pb::Duration {
     pb::Duration { seconds: i64::try_from(seconds).unwrap_or_default(), nanos: i32::try_from(value.subsec_nanos()).unwrap_or_default() }
 }
 
-pub(super) fn socket_address(
-    address: &Sourced<Str>,
-    port: &Sourced<u32>,
-    protocol: SocketProtocol,
-    t: &mut Trace,
-) -> pb::base::Address {
+pub(super) fn socket_address(address: &Sourced<Str>, port: &Sourced<u32>, protocol: SocketProtocol, t: &mut Trace) -> pb::base::Address {
     t.at("socket_address", |t| {
         t.field("address", address);
         t.field("port_value", port);
@@ -133,8 +128,7 @@ pub(super) fn regex(regex: &Regex, cx: &Context<'_>) -> pb::matcher::RegexMatche
     let max_program_size = regex.max_program_size.as_ref().map(|size| size.value);
     pb::matcher::RegexMatcher {
         regex: text(&regex.regex),
-        engine_type: (cx.spelling.google_re2 && regex.engine)
-            .then_some(EngineType::GoogleRe2(GoogleRe2 { max_program_size })),
+        engine_type: (cx.spelling.google_re2 && regex.engine).then_some(EngineType::GoogleRe2(GoogleRe2 { max_program_size })),
     }
 }
 
@@ -154,21 +148,13 @@ pub(super) fn string_matcher(value: &StringMatch, ignore_case: bool, cx: &Contex
 }
 
 /// A list of headers to add under `name`, with the origin of each.
-pub(super) fn headers_to_add(
-    name: &str,
-    headers: &HeaderMutations,
-    cx: &Context<'_>,
-    t: &mut Trace,
-) -> Vec<pb::base::HeaderValueOption> {
+pub(super) fn headers_to_add(name: &str, headers: &HeaderMutations, cx: &Context<'_>, t: &mut Trace) -> Vec<pb::base::HeaderValueOption> {
     t.sourced_list(name, &headers.add, |header, _| header_to_add(header, cx))
 }
 
 fn header_to_add(header: &HeaderToAdd, cx: &Context<'_>) -> pb::base::HeaderValueOption {
     use pb::base::header_value_option::HeaderAppendAction;
-    let mut option = pb::base::HeaderValueOption {
-        header: Some(header_value(&header.name, &header.value)),
-        ..Default::default()
-    };
+    let mut option = pb::base::HeaderValueOption { header: Some(header_value(&header.name, &header.value)), ..Default::default() };
     if cx.spelling.header_append {
         option.append = match header.action {
             AppendAction::Append => Some(true),

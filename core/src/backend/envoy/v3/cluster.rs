@@ -179,9 +179,7 @@ fn http_options(http: &UpstreamHttp, cx: &Context<'_>, out: &mut pb::cluster::Cl
             let protocol = protocol.unwrap_or_else(|| ProtocolConfig::HttpProtocolOptions(Default::default()));
             Some(pb::upstream_http::HttpProtocolOptions {
                 common_http_protocol_options: common,
-                upstream_protocol_options: Some(UpstreamProtocolOptions::ExplicitHttpConfig(ExplicitHttpConfig {
-                    protocol_config: Some(protocol),
-                })),
+                upstream_protocol_options: Some(UpstreamProtocolOptions::ExplicitHttpConfig(ExplicitHttpConfig { protocol_config: Some(protocol) })),
                 ..Default::default()
             })
         })

@@ -53,17 +53,7 @@ impl Composer {
     }
 
     fn silent(layout: Layout) -> Self {
-        Self {
-            layout,
-            rope: None,
-            trace: Trace::off(),
-            lists: Vec::new(),
-            index: 0,
-            broken: None,
-            level: 0,
-            filled: false,
-            scratch: Vec::new(),
-        }
+        Self { layout, rope: None, trace: Trace::off(), lists: Vec::new(), index: 0, broken: None, level: 0, filled: false, scratch: Vec::new() }
     }
 
     pub(super) fn into_rope(self) -> Rope {
@@ -306,13 +296,7 @@ impl Composer {
     }
 }
 
-fn text<T, M: Reflect>(
-    entry: &mut Entry<T>,
-    layout: Layout,
-    level: usize,
-    scratch: &mut Vec<u8>,
-    emit: &impl Fn(&mut Trace) -> M,
-) -> Arc<str> {
+fn text<T, M: Reflect>(entry: &mut Entry<T>, layout: Layout, level: usize, scratch: &mut Vec<u8>, emit: &impl Fn(&mut Trace) -> M) -> Arc<str> {
     entry.text(layout, level, || {
         scratch.clear();
         json::write(scratch, &emit(&mut Trace::off()), &style(layout, level));
@@ -337,8 +321,5 @@ fn style(layout: Layout, level: usize) -> Style {
 }
 
 fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: Vec<rules::Violation>) {
-    broken.extend(found.into_iter().map(|violation| rules::Violation {
-        pointer: alloc::format!("{at}{}", violation.pointer),
-        ..violation
-    }));
+    broken.extend(found.into_iter().map(|violation| rules::Violation { pointer: alloc::format!("{at}{}", violation.pointer), ..violation }));
 }

@@ -147,11 +147,7 @@ fn whole_listener(of: &Listener, cx: &Context<'_>, c: &mut Composer, memory: &mu
 
 fn network_filter(of: &NetworkFilter, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
     match of {
-        NetworkFilter::Http(manager) => c.message(
-            |_| http_filter(),
-            |_| {},
-            |c| c.member("typed_config", |c| whole_manager(manager, cx, c, memory)),
-        ),
+        NetworkFilter::Http(manager) => c.message(|_| http_filter(), |_| {}, |c| c.member("typed_config", |c| whole_manager(manager, cx, c, memory))),
         NetworkFilter::Tcp(proxy) => c.whole(|t| tcp_filter(proxy, cx, t)),
     }
 }
@@ -176,17 +172,9 @@ fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, c: &mut Comp
 }
 
 fn table(of: &RouteConfiguration, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
-    c.message(
-        |t| route_configuration(of, cx, t),
-        |_| {},
-        |c| c.list("virtual_hosts", &of.virtual_hosts, |c, host| whole_host(host, cx, c, memory)),
-    );
+    c.message(|t| route_configuration(of, cx, t), |_| {}, |c| c.list("virtual_hosts", &of.virtual_hosts, |c, host| whole_host(host, cx, c, memory)));
 }
 
 fn whole_host(host: &VirtualHost, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
-    c.message(
-        |t| virtual_host(host, cx, t),
-        |_| {},
-        |c| c.routes(&host.routes, memory, |of, t| route(of, cx, t)),
-    );
+    c.message(|t| virtual_host(host, cx, t), |_| {}, |c| c.routes(&host.routes, memory, |of, t| route(of, cx, t)));
 }

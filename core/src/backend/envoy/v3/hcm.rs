@@ -5,7 +5,9 @@ use super::base::{ads, duration, percent, text};
 use super::http_filter::http_filter;
 use super::{Context, pb, tracing};
 use crate::backend::output_map::Trace;
-use crate::ir::{ClientCertDetails, CodecType, HeaderKeyFormat, Http1Options, HttpConnectionManager, HttpFilterKind, Tracing, TracingTag, TracingTagValue};
+use crate::ir::{
+    ClientCertDetails, CodecType, HeaderKeyFormat, Http1Options, HttpConnectionManager, HttpFilterKind, Tracing, TracingTag, TracingTagValue,
+};
 use crate::resource::Sourced;
 use crate::text::Str;
 use pb::base::http_protocol_options::HeadersWithUnderscoresAction;
@@ -73,14 +75,16 @@ fn common_options(manager: &HttpConnectionManager, t: &mut Trace) -> Option<pb::
     if manager.idle_timeout.is_none() && manager.headers_with_underscores.is_none() {
         return None;
     }
-    Some(t.at("common_http_protocol_options", |t| pb::base::HttpProtocolOptions {
-        idle_timeout: t.optional("idle_timeout", &manager.idle_timeout).map(duration),
-        headers_with_underscores_action: manager
-            .headers_with_underscores
-            .as_ref()
-            .and_then(|action| named("headers_with_underscores_action", action, HeadersWithUnderscoresAction::from_str_name, t))
-            .unwrap_or_default(),
-        ..Default::default()
+    Some(t.at("common_http_protocol_options", |t| {
+        pb::base::HttpProtocolOptions {
+            idle_timeout: t.optional("idle_timeout", &manager.idle_timeout).map(duration),
+            headers_with_underscores_action: manager
+                .headers_with_underscores
+                .as_ref()
+                .and_then(|action| named("headers_with_underscores_action", action, HeadersWithUnderscoresAction::from_str_name, t))
+                .unwrap_or_default(),
+            ..Default::default()
+        }
     }))
 }
 
@@ -166,12 +170,8 @@ fn custom_tag(tag: &TracingTag) -> pb::tracing::CustomTag {
     let or_empty = |value: &Option<Str>| value.as_ref().map(text).unwrap_or_default();
     let value = match &tag.value {
         TracingTagValue::Literal(value) => Type::Literal(Literal { value: text(value) }),
-        TracingTagValue::Environment(name, default) => {
-            Type::Environment(Environment { name: text(name), default_value: or_empty(default) })
-        }
-        TracingTagValue::RequestHeader(name, default) => {
-            Type::RequestHeader(Header { name: text(name), default_value: or_empty(default) })
-        }
+        TracingTagValue::Environment(name, default) => Type::Environment(Environment { name: text(name), default_value: or_empty(default) }),
+        TracingTagValue::RequestHeader(name, default) => Type::RequestHeader(Header { name: text(name), default_value: or_empty(default) }),
     };
     pb::tracing::CustomTag { tag: text(&tag.tag), r#type: Some(value) }
 }

@@ -25,17 +25,15 @@ fn checker(checker: &HealthChecker, cx: &Context<'_>, t: &mut Trace) -> Checker 
                 host: t.optional("host", host).map(text).unwrap_or_default(),
                 request_headers_to_add: headers_to_add("request_headers_to_add", headers, cx, t),
                 request_headers_to_remove: headers_to_remove("request_headers_to_remove", headers, t),
-                expected_statuses: t
-                    .sourced_list("expected_statuses", expected_statuses, |(start, end), _| pb::kind::Int64Range { start: *start, end: *end }),
+                expected_statuses:
+                    t.sourced_list("expected_statuses", expected_statuses, |(start, end), _| pb::kind::Int64Range { start: *start, end: *end }),
                 ..Default::default()
             }))
         }
-        HealthChecker::Grpc { service_name, authority } => {
-            Checker::GrpcHealthCheck(t.at("grpc_health_check", |t| check::GrpcHealthCheck {
-                service_name: text(t.implicit("service_name", service_name)),
-                authority: t.optional("authority", authority).map(text).unwrap_or_default(),
-                ..Default::default()
-            }))
-        }
+        HealthChecker::Grpc { service_name, authority } => Checker::GrpcHealthCheck(t.at("grpc_health_check", |t| check::GrpcHealthCheck {
+            service_name: text(t.implicit("service_name", service_name)),
+            authority: t.optional("authority", authority).map(text).unwrap_or_default(),
+            ..Default::default()
+        })),
     }
 }

@@ -6,8 +6,8 @@ use super::route_match::header_matcher;
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
 use crate::ir::{
-    AuthorizationTransport, Body, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HeaderMatch, HttpFilter, HttpFilterKind, IpRange,
-    IpSource, RateLimitService, Rbac, RbacAction, StringMatch,
+    AuthorizationTransport, Body, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HeaderMatch, HttpFilter, HttpFilterKind, IpRange, IpSource,
+    RateLimitService, Rbac, RbacAction, StringMatch,
 };
 use crate::resource::Sourced;
 use crate::text::Str;
@@ -21,11 +21,7 @@ use pb::http_filter as filter;
 pub(super) fn http_filter(filter: &HttpFilter, cx: &Context<'_>, t: &mut Trace) -> pb::hcm::HttpFilter {
     t.here(&filter.origins);
     let config = t.at("typed_config", |t| config(&filter.kind, cx, t));
-    pb::hcm::HttpFilter {
-        name: text(&filter.name),
-        config_type: Some(pb::hcm::http_filter::ConfigType::TypedConfig(config)),
-        ..Default::default()
-    }
+    pb::hcm::HttpFilter { name: text(&filter.name), config_type: Some(pb::hcm::http_filter::ConfigType::TypedConfig(config)), ..Default::default() }
 }
 
 fn config(kind: &HttpFilterKind, cx: &Context<'_>, t: &mut Trace) -> Any {
@@ -36,9 +32,7 @@ fn config(kind: &HttpFilterKind, cx: &Context<'_>, t: &mut Trace) -> Any {
         HttpFilterKind::GrpcStats(stats) => Any::pack(grpc_stats(stats, t)),
         HttpFilterKind::Lua(script) => Any::pack(lua(script, cx, t)),
         HttpFilterKind::Compressor(compressor) => Any::pack(compression(compressor, cx, t)),
-        HttpFilterKind::Buffer(bytes) => Any::pack(filter::buffer::v3::Buffer {
-            max_request_bytes: Some(*t.field("max_request_bytes", bytes)),
-        }),
+        HttpFilterKind::Buffer(bytes) => Any::pack(filter::buffer::v3::Buffer { max_request_bytes: Some(*t.field("max_request_bytes", bytes)) }),
         HttpFilterKind::Rbac(rbac) => Any::pack(access(rbac, t)),
         HttpFilterKind::ExtAuthz(authz) => Any::pack(ext_authz(authz, cx, t)),
         HttpFilterKind::RateLimit(service) => Any::pack(rate_limit(service, t)),
@@ -109,11 +103,9 @@ fn compression(compressor: &Compressor, cx: &Context<'_>, t: &mut Trace) -> filt
         common_config: Some(t.at("common_config", |t| CommonDirectionConfig {
             min_content_length: t.optional("min_content_length", &compressor.min_content_length).copied(),
             content_type: texts("content_type", if by_text { &compressor.content_types } else { &[] }, t),
-            content_type_matcher: t.sourced_list(
-                "content_type_matcher",
-                if by_text { &[][..] } else { &compressor.content_types },
-                |of, _| string_matcher(&StringMatch::Exact(of.clone()), false, cx).unwrap_or_default(),
-            ),
+            content_type_matcher: t.sourced_list("content_type_matcher", if by_text { &[][..] } else { &compressor.content_types }, |of, _| {
+                string_matcher(&StringMatch::Exact(of.clone()), false, cx).unwrap_or_default()
+            }),
             ..Default::default()
         })),
         disable_on_etag_header: compressor.disable_on_etag.as_ref().is_some_and(|flag| *t.implicit("disable_on_etag_header", flag)),
@@ -183,9 +175,9 @@ fn ext_authz(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> filter::ext_a
         clear_route_cache: authz.clear_route_cache,
         with_request_body: t.within("with_request_body", &authz.body, request_body),
         failure_mode_allow: authz.failure_mode_allow.as_ref().is_some_and(|flag| *t.implicit("failure_mode_allow", flag)),
-        status_on_error: t.optional("status_on_error", &authz.status_on_error).map(|status| pb::kind::HttpStatus {
-            code: i32::try_from(*status).unwrap_or_default(),
-        }),
+        status_on_error: t
+            .optional("status_on_error", &authz.status_on_error)
+            .map(|status| pb::kind::HttpStatus { code: i32::try_from(*status).unwrap_or_default() }),
         ..Default::default()
     };
     config.services = Some(match &authz.transport {
@@ -222,15 +214,12 @@ fn patterns(names: &[Sourced<StringMatch>], cx: &Context<'_>, t: &mut Trace) -> 
 
 fn authorization_service(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> filter::ext_authz::v3::HttpService {
     use filter::ext_authz::v3::{AuthorizationRequest, AuthorizationResponse, HttpService};
-    let AuthorizationTransport::Http { uri, path_prefix, allowed_request_headers, allowed_response_headers, headers_to_add } =
-        &authz.transport
+    let AuthorizationTransport::Http { uri, path_prefix, allowed_request_headers, allowed_response_headers, headers_to_add } = &authz.transport
     else {
         return HttpService::default();
     };
     let on_service = cx.spelling.ext_authz_headers_on_service;
-    let list = |name: &str, names: &[Sourced<StringMatch>], t: &mut Trace| {
-        (!names.is_empty()).then(|| t.at(name, |t| patterns(names, cx, t)))
-    };
+    let list = |name: &str, names: &[Sourced<StringMatch>], t: &mut Trace| (!names.is_empty()).then(|| t.at(name, |t| patterns(names, cx, t)));
     HttpService {
         server_uri: Some(t.at("server_uri", |t| pb::base::HttpUri {
             uri: text(uri),

@@ -118,11 +118,8 @@ fn network_filter(of: &NetworkFilter, cx: &Context<'_>, t: &mut Trace) -> pb::li
 
 fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, t: &mut Trace) -> pb::hcm::HttpConnectionManager {
     let mut out = connection_manager(manager, cx, t);
-    out.route_specifier = Some(if by_name(&manager.routes, cx) {
-        rds(&manager.routes.name)
-    } else {
-        RouteSpecifier::RouteConfig(whole_table(&manager.routes, cx, t))
-    });
+    out.route_specifier =
+        Some(if by_name(&manager.routes, cx) { rds(&manager.routes.name) } else { RouteSpecifier::RouteConfig(whole_table(&manager.routes, cx, t)) });
     out
 }
 

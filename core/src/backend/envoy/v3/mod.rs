@@ -9,25 +9,25 @@
 
 pub mod pb;
 
-mod base;
 mod access_log;
-mod route_match;
-mod route_action;
-mod route;
-mod http_filter;
-mod tracing;
-mod hcm;
-mod secret;
-mod tls;
-mod listener;
-mod endpoint;
-mod health_check;
-mod cluster;
+mod base;
 mod bootstrap;
-mod message;
-mod memory;
+mod cluster;
 mod compose;
 mod document;
+mod endpoint;
+mod hcm;
+mod health_check;
+mod http_filter;
+mod listener;
+mod memory;
+mod message;
+mod route;
+mod route_action;
+mod route_match;
+mod secret;
+mod tls;
+mod tracing;
 
 pub use document::{Violation, emit, output_map, violations};
 pub use memory::Emitted;

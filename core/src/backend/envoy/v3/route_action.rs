@@ -1,12 +1,12 @@
 //! What happens to a request: `RouteAction` with all that belongs to it, `RedirectAction`.
 
+use super::Context;
 use super::base::{duration, headers_to_add, headers_to_remove, regex, runtime_percent, string_matcher, text};
 use super::pb;
-use super::Context;
 use crate::backend::output_map::Trace;
 use crate::ir::{
-    Cors, Forward, HashPolicy, HostRewrite, MirrorPolicy, PathRewrite, Priority, RateLimitAction, RateLimitDescriptor, Redirect,
-    RedirectCode, RedirectPath, RegexRewrite, RetryPolicy, UpstreamClusters, WeightedCluster,
+    Cors, Forward, HashPolicy, HostRewrite, MirrorPolicy, PathRewrite, Priority, RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode,
+    RedirectPath, RegexRewrite, RetryPolicy, UpstreamClusters, WeightedCluster,
 };
 use crate::resource::Sourced;
 use alloc::boxed::Box;
@@ -27,10 +27,8 @@ pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb:
         retry_policy: t.within("retry_policy", &forward.retry, |retry, t| retry_policy(retry, t)).map(Box::new),
         request_mirror_policies: t.sourced_list("request_mirror_policies", &forward.mirrors, mirror),
         rate_limits: t.sourced_list("rate_limits", &forward.rate_limits, rate_limit),
-        upgrade_configs: t.sourced_list("upgrade_configs", &forward.upgrades, |protocol, _| UpgradeConfig {
-            upgrade_type: text(protocol),
-            ..Default::default()
-        }),
+        upgrade_configs: t
+            .sourced_list("upgrade_configs", &forward.upgrades, |protocol, _| UpgradeConfig { upgrade_type: text(protocol), ..Default::default() }),
         ..Default::default()
     };
     if cx.spelling.cors_on_route {
@@ -50,8 +48,9 @@ pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb:
 fn clusters(clusters: &UpstreamClusters, cx: &Context<'_>, t: &mut Trace) -> ClusterSpecifier {
     match clusters {
         UpstreamClusters::One(cluster) => ClusterSpecifier::Cluster(text(t.field("cluster", cluster))),
-        UpstreamClusters::Weighted(clusters) => ClusterSpecifier::WeightedClusters(t.at("weighted_clusters", |t| {
-            pb::route::WeightedCluster { clusters: t.list("clusters", clusters, |cluster, t| weighted(cluster, cx, t)), ..Default::default() }
+        UpstreamClusters::Weighted(clusters) => ClusterSpecifier::WeightedClusters(t.at("weighted_clusters", |t| pb::route::WeightedCluster {
+            clusters: t.list("clusters", clusters, |cluster, t| weighted(cluster, cx, t)),
+            ..Default::default()
         })),
     }
 }
@@ -87,9 +86,7 @@ fn host_rewrite(rewrite: &Sourced<HostRewrite>, t: &mut Trace) -> HostRewriteSpe
     let (name, specifier) = match &rewrite.value {
         HostRewrite::Literal(host) => ("host_rewrite_literal", HostRewriteSpecifier::HostRewriteLiteral(text(host))),
         HostRewrite::Header(header) => ("host_rewrite_header", HostRewriteSpecifier::HostRewriteHeader(text(header))),
-        HostRewrite::Auto(auto) | HostRewrite::LiteralAndAuto(_, auto) => {
-            ("auto_host_rewrite", HostRewriteSpecifier::AutoHostRewrite(*auto))
-        }
+        HostRewrite::Auto(auto) | HostRewrite::LiteralAndAuto(_, auto) => ("auto_host_rewrite", HostRewriteSpecifier::AutoHostRewrite(*auto)),
     };
     t.field(name, rewrite);
     specifier
@@ -144,16 +141,12 @@ fn rate_limit_action(action: &RateLimitAction) -> ActionSpecifier {
         RateLimitAction::SourceCluster => ActionSpecifier::SourceCluster(limit::SourceCluster {}),
         RateLimitAction::DestinationCluster => ActionSpecifier::DestinationCluster(limit::DestinationCluster {}),
         RateLimitAction::RemoteAddress => ActionSpecifier::RemoteAddress(limit::RemoteAddress {}),
-        RateLimitAction::GenericKey { key, value } => ActionSpecifier::GenericKey(limit::GenericKey {
-            descriptor_key: text(key),
-            descriptor_value: text(value),
-            ..Default::default()
-        }),
-        RateLimitAction::RequestHeader { key, header } => ActionSpecifier::RequestHeaders(limit::RequestHeaders {
-            descriptor_key: text(key),
-            header_name: text(header),
-            ..Default::default()
-        }),
+        RateLimitAction::GenericKey { key, value } => {
+            ActionSpecifier::GenericKey(limit::GenericKey { descriptor_key: text(key), descriptor_value: text(value), ..Default::default() })
+        }
+        RateLimitAction::RequestHeader { key, header } => {
+            ActionSpecifier::RequestHeaders(limit::RequestHeaders { descriptor_key: text(key), header_name: text(header), ..Default::default() })
+        }
     }
 }
 
@@ -175,8 +168,7 @@ pub(super) fn cors_policy(cors: &Cors, cx: &Context<'_>, t: &mut Trace) -> CorsP
         headers: optional("allow_headers", &cors.allow_headers),
         expose: optional("expose_headers", &cors.expose_headers),
         max_age: optional("max_age", &cors.max_age),
-        origins: t
-            .sourced_list("allow_origin_string_match", &cors.allow_origins, |origin, _| string_matcher(origin, false, cx).unwrap_or_default()),
+        origins: t.sourced_list("allow_origin_string_match", &cors.allow_origins, |origin, _| string_matcher(origin, false, cx).unwrap_or_default()),
         credentials: t.optional("allow_credentials", &cors.allow_credentials).copied(),
         enabled: cors.runtime_key.as_ref().map(|key| t.own("filter_enabled", runtime_percent(100, Some(key)))),
     }

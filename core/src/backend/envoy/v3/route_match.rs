@@ -1,8 +1,8 @@
 //! `RouteMatch`: which requests a route takes.
 
+use super::Context;
 use super::base::{regex, runtime_percent, string_matcher, text};
 use super::pb;
-use super::Context;
 use crate::backend::output_map::Trace;
 use crate::ir::{HeaderMatch, PathMatch, QueryMatch, RouteMatch, RuntimeFraction, StringMatch};
 use pb::route::header_matcher::HeaderMatchSpecifier;

@@ -7,9 +7,7 @@ use super::base::{ads, data, file, own_stream, text, texts};
 use super::secret::{Held, placeholder};
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
-use crate::ir::{
-    Certificate, CertificateSource, DownstreamTls, SocketProtocol, TlsParameters, TlsVersion, UpstreamTls, ValidationContext,
-};
+use crate::ir::{Certificate, CertificateSource, DownstreamTls, SocketProtocol, TlsParameters, TlsVersion, UpstreamTls, ValidationContext};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::borrow::ToOwned;
@@ -20,12 +18,7 @@ use pb::tls::common_tls_context::{CombinedCertificateValidationContext, Validati
 const TLS_SOCKET: &str = "envoy.transport_sockets.tls";
 const QUIC_SOCKET: &str = "envoy.transport_sockets.quic";
 
-pub(super) fn downstream_socket(
-    tls: &DownstreamTls,
-    protocol: SocketProtocol,
-    cx: &Context<'_>,
-    t: &mut Trace,
-) -> pb::base::TransportSocket {
+pub(super) fn downstream_socket(tls: &DownstreamTls, protocol: SocketProtocol, cx: &Context<'_>, t: &mut Trace) -> pb::base::TransportSocket {
     t.at("typed_config", |t| match protocol {
         SocketProtocol::Tcp => socket(TLS_SOCKET, Any::pack(downstream(tls, cx, t))),
         SocketProtocol::Udp => {
@@ -38,9 +31,9 @@ pub(super) fn downstream_socket(
 pub(super) fn upstream_socket(tls: &UpstreamTls, cx: &Context<'_>, t: &mut Trace) -> pb::base::TransportSocket {
     t.at("typed_config", |t| {
         let context = pb::tls::UpstreamTlsContext {
-            common_tls_context: Some(t.at("common_tls_context", |t| {
-                common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, cx.server, cx, t)
-            })),
+            common_tls_context: Some(
+                t.at("common_tls_context", |t| common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, cx.server, cx, t)),
+            ),
             sni: t.optional("sni", &tls.sni).map(text).unwrap_or_default(),
             ..Default::default()
         };
@@ -54,9 +47,9 @@ fn socket(name: &str, config: Any) -> pb::base::TransportSocket {
 
 fn downstream(tls: &DownstreamTls, cx: &Context<'_>, t: &mut Trace) -> pb::tls::DownstreamTlsContext {
     pb::tls::DownstreamTlsContext {
-        common_tls_context: Some(t.at("common_tls_context", |t| {
-            common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, None, cx, t)
-        })),
+        common_tls_context: Some(
+            t.at("common_tls_context", |t| common(&tls.certificates, tls.validation.as_ref(), &tls.parameters, &tls.alpn, None, cx, t)),
+        ),
         require_client_certificate: t.optional("require_client_certificate", &tls.require_client_certificate).copied(),
         ..Default::default()
     }
@@ -135,12 +128,7 @@ fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -
 
 /// Revoked certificates travel with their authority. Where they stand in Secrets, the resource that SDS serves has both, and
 /// overrides the defaults here, which only say what there is: Envoy reads them once that resource has come.
-fn validation_context(
-    of: &Sourced<ValidationContext>,
-    server: Option<&Str>,
-    cx: &Context<'_>,
-    t: &mut Trace,
-) -> Option<ValidationContextType> {
+fn validation_context(of: &Sourced<ValidationContext>, server: Option<&Str>, cx: &Context<'_>, t: &mut Trace) -> Option<ValidationContextType> {
     let held = Held::validation(of).filter(|held| !cx.gives(held));
     match held {
         None => of.trusted_ca.as_ref().map(|_| {

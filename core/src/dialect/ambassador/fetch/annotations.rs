@@ -5,8 +5,8 @@
 use super::super::Options;
 use super::super::kinds::{self, Admission, Via};
 use super::apply::Known;
-use super::role::{self, Role};
 use super::emit;
+use super::role::{self, Role};
 use super::{Seen, findings, ignore};
 use crate::config::{Labels, Ledger, Payload, Resource, State, Why};
 use crate::diagnostic::Diagnostic;

@@ -5,9 +5,9 @@
 //!
 //! What must not be here: what the controller watches of it.
 
-use super::role::{self, Role};
 use super::super::Options;
 use super::super::kinds::{self, Via};
+use super::role::{self, Role};
 use super::{annotations::Unfolded, emit, findings};
 use crate::config::{Ledger, Resource, State, Why};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -97,12 +97,7 @@ impl<T> Known<T> {
 }
 
 /// Applies all documents in order.
-pub(super) fn apply<'a>(
-    objects: &'a Objects,
-    verdicts: &'a Known<Verdict>,
-    ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
-) -> Vec<Applied<'a>> {
+pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Vec<Applied<'a>> {
     let mut held: Vec<Applied<'a>> = Vec::with_capacity(objects.len());
     let mut by_key: HashTable<usize> = HashTable::with_capacity(objects.len());
     let hasher = DefaultHashBuilder::default();
@@ -150,8 +145,7 @@ pub(super) fn apply<'a>(
 /// What the API server and the controller's validation say of an object by itself.
 fn judge(object: &Object, options: &Options) -> Verdict {
     let role = role::of(&object.key.group, &object.key.kind);
-    let mut verdict =
-        Verdict { role, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
+    let mut verdict = Verdict { role, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
     let mut sink = Vec::new();
     let refused = match role {
         Role::UnknownAmbassador => {

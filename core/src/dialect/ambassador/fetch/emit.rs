@@ -74,17 +74,11 @@ impl Parts {
 pub(super) fn number(resource: &mut Resource, base: &str, object: &Object, count: u32) {
     resource.rkey = Str::from(format!("{base}.{count}"));
     let key = &object.key;
-    resource.location =
-        Location::Object { kind: key.kind.clone(), name: key.name.clone(), namespace: key.namespace.clone(), number: count };
+    resource.location = Location::Object { kind: key.kind.clone(), name: key.name.clone(), namespace: key.namespace.clone(), number: count };
 }
 
 /// What an object in an annotation or on its own makes, or `None` where it is meant for another instance.
-pub(super) fn custom(
-    object: &Object,
-    admission: &Admission,
-    options: &Options,
-    sink: &mut Vec<Diagnostic>,
-) -> Option<Arc<Resource>> {
+pub(super) fn custom(object: &Object, admission: &Admission, options: &Options, sink: &mut Vec<Diagnostic>) -> Option<Arc<Resource>> {
     let parts = Parts {
         kind: object.key.kind.clone(),
         name: object.key.name.clone(),

@@ -4,8 +4,8 @@
 
 use super::annotations::Annotations;
 use super::apply::Applied;
-use super::role::Role;
 use super::emit::{Emitter, Synthesised, made, made_text};
+use super::role::Role;
 use super::{Seen, findings, ignore};
 use crate::config::{Labels, Why};
 use crate::dialect::kubernetes::ingress::{Backend, Ingress, Path, PortValue, Rule, class_controller, wildcard_regex};

@@ -3,9 +3,9 @@
 //! Source of behaviour: Emissary `fetch/knative.py`.
 
 use super::apply::Applied;
-use super::role::Role;
 use super::emit::{Emitter, Synthesised, made, made_text};
 use super::ingress::{annotation, id_of};
+use super::role::Role;
 use super::{Seen, findings, ignore};
 use crate::config::Why;
 use crate::diagnostic::Diagnostic;
@@ -37,8 +37,7 @@ pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) {
             let hosts = items(Some(rule), "hosts");
             let pairs = hosts.iter().flat_map(|host| splits.iter().map(move |split| (host, split)));
             for (at, (host, split)) in pairs.enumerate() {
-                let mut spec: text::Object =
-                    [("ambassador_id", made_text(rule.id, id_of(object))), ("host", host.clone())].into_iter().collect();
+                let mut spec: text::Object = [("ambassador_id", made_text(rule.id, id_of(object))), ("host", host.clone())].into_iter().collect();
                 for entry in split {
                     spec.insert(entry.key.clone(), entry.value.clone());
                 }

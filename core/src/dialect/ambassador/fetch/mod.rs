@@ -10,17 +10,17 @@
 //!
 //! What must not be here: what Mappings, Hosts and the rest mean.
 
-mod role;
-mod apply;
-mod watch;
 mod annotations;
-mod expand;
+mod apply;
 mod emit;
+mod expand;
+mod findings;
 mod ingress;
 mod knative;
+mod role;
 mod secrets;
 mod services;
-mod findings;
+mod watch;
 
 pub use apply::Memory;
 pub use role::ALSO_READ;
@@ -33,8 +33,8 @@ use crate::text::Limits;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use apply::Applied;
-use role::Role;
 use emit::Emitter;
+use role::Role;
 
 /// The annotation that holds configuration.
 pub const CONFIG_ANNOTATION: &str = "getambassador.io/config";
@@ -50,13 +50,7 @@ pub fn fetch(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &m
 }
 
 /// [`fetch`] with a memory of what earlier compiles found out about the same objects.
-pub fn fetch_again(
-    objects: &Objects,
-    options: &Options,
-    memory: &mut Memory,
-    ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
-) -> Config {
+pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Config {
     memory.prepare(objects, options);
     let Memory { verdicts, unfolded, .. } = memory;
     let cluster = apply::apply(objects, verdicts, ledger, sink);
@@ -109,7 +103,6 @@ impl<'a> Seen<'a> {
 fn ignore(ledger: &mut Ledger, object: ObjectId, why: crate::config::Why, detail: &str) {
     ledger.set(object, State::Ignored(why, detail.into()));
 }
-
 
 #[cfg(test)]
 mod tests;

@@ -83,13 +83,11 @@ pub const ALSO_READ: &[(&str, &str, &str)] = &[
 /// What an object is to the controller.
 pub(super) fn of(group: &str, kind: &str) -> Role {
     match (group, kind) {
-        (GROUP | "ambassador", _) => {
-            match kinds::find(kind) {
-                Some(kind) => Role::Ambassador(kind),
-                None if EDGE_STACK.contains(&kind) => Role::EdgeStack,
-                None => Role::UnknownAmbassador,
-            }
-        }
+        (GROUP | "ambassador", _) => match kinds::find(kind) {
+            Some(kind) => Role::Ambassador(kind),
+            None if EDGE_STACK.contains(&kind) => Role::EdgeStack,
+            None => Role::UnknownAmbassador,
+        },
         ("", "Service") => Role::Service,
         ("", "Secret") => Role::Secret,
         ("", "Endpoints") => Role::Endpoints,

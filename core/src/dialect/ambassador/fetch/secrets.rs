@@ -4,8 +4,8 @@
 
 use super::super::{MissingSecrets, Options, kinds};
 use super::annotations::Annotations;
-use super::role::Role;
 use super::emit::{self, Parts, made_text};
+use super::role::Role;
 use super::{Seen, findings, ignore};
 use crate::config::{Config, Ledger, Payload, Resource, SecretData, Why};
 use crate::diagnostic::Diagnostic;
@@ -156,7 +156,8 @@ fn references(seen: &Seen<'_>, annotations: &Annotations<'_>, options: &Options)
         }
     }
     let is_ambassador_module = |(kind, object, _, _): &&(&str, &Object, &str, &Node)| *kind == "Module" && name_of(object) == "ambassador";
-    let namespacing = users.iter().filter(is_ambassador_module).find_map(|(_, _, _, spec)| module_secrets(spec)).is_none_or(|secrets| secrets.namespacing);
+    let namespacing =
+        users.iter().filter(is_ambassador_module).find_map(|(_, _, _, spec)| module_secrets(spec)).is_none_or(|secrets| secrets.namespacing);
 
     let mut references = References::new();
     let fallback = (options.ambassador_namespace.clone(), Str::new_static(FALLBACK));

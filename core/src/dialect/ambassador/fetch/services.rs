@@ -3,8 +3,8 @@
 //! Source of behaviour: Emissary `fetch/service.py` (resources) and `cmd/entrypoint/endpoints.go` (discovery).
 
 use super::apply::Applied;
-use super::role::Role;
 use super::emit::{self, CURRENT_VERSION, Emitter, Parts, made_text};
+use super::role::Role;
 use super::{Seen, expand, ignore};
 use crate::config::{Location, Payload, ServiceData, Target, Why};
 use crate::dialect::kubernetes::endpoints::{self, Subset};
@@ -74,8 +74,7 @@ pub(super) fn emit(seen: &Seen<'_>, emitter: &mut Emitter<'_>) -> Option<Str> {
         let mut resource = parts.resource(object, emitter.options);
         resource.rkey = Str::from(format!("k8s-{}-{}", resource.name, resource.namespace));
         let key = &object.key;
-        resource.location =
-            Location::Object { kind: key.kind.clone(), name: key.name.clone(), namespace: key.namespace.clone(), number: 1 };
+        resource.location = Location::Object { kind: key.kind.clone(), name: key.name.clone(), namespace: key.namespace.clone(), number: 1 };
         emitter.push(Arc::new(resource));
     }
     for applied in seen.of(Role::Endpoints).iter().chain(seen.of(Role::EndpointSlice)) {

@@ -69,7 +69,9 @@ fn mapping(name: &str) -> String {
 fn service(name: &str, annotation: &str) -> String {
     let annotation: String = annotation.lines().map(|line| format!("      {line}\n")).collect();
     let annotations = if annotation.is_empty() { String::new() } else { format!("  annotations:\n    getambassador.io/config: |\n{annotation}") };
-    format!("---\napiVersion: v1\nkind: Service\nmetadata:\n  name: {name}\n  labels: {{team: a}}\n{annotations}spec:\n  ports: [{{name: http, port: 80, targetPort: 8080}}]\n")
+    format!(
+        "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: {name}\n  labels: {{team: a}}\n{annotations}spec:\n  ports: [{{name: http, port: 80, targetPort: 8080}}]\n"
+    )
 }
 
 #[test]
@@ -118,7 +120,9 @@ fn a_single_namespace_hides_the_others() {
 #[test]
 fn a_label_selector_hides_what_it_does_not_match() {
     let labelled = mapping("b").replace("{name: b}", "{name: b, labels: {env: prod}}");
-    for (selector, seen) in [("env=prod", "b.default.1"), ("env!=prod", "a.default.1"), ("env in (dev, prod)", "b.default.1"), ("!env", "a.default.1")] {
+    for (selector, seen) in
+        [("env=prod", "b.default.1"), ("env!=prod", "a.default.1"), ("env in (dev, prod)", "b.default.1"), ("!env", "a.default.1")]
+    {
         let fetched = with(&env(&[("AMBASSADOR_LABEL_SELECTOR", selector)]), &(mapping("a") + &labelled));
         assert_eq!(fetched.rkeys(), [seen], "{selector}");
     }
@@ -192,8 +196,11 @@ fn an_ingress_becomes_hosts_and_mappings() {
 
 #[test]
 fn a_class_of_ours_is_an_object_with_our_controller() {
-    let ingress = INGRESS.replace("  annotations: {kubernetes.io/ingress.class: ambassador}\n", "").replace("spec:\n", "spec:\n  ingressClassName: mine\n");
-    let class = |controller: &str| format!("---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {{name: mine}}\nspec: {{controller: {controller}}}\n");
+    let ingress =
+        INGRESS.replace("  annotations: {kubernetes.io/ingress.class: ambassador}\n", "").replace("spec:\n", "spec:\n  ingressClassName: mine\n");
+    let class = |controller: &str| {
+        format!("---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {{name: mine}}\nspec: {{controller: {controller}}}\n")
+    };
     assert!(get(&ingress).codes().contains(&"class-not-ours"));
     assert!(get(&(class("example.com/other") + &ingress)).codes().contains(&"class-not-ours"));
     let ours = class("getambassador.io/ingress-controller") + &ingress;
@@ -208,9 +215,7 @@ fn services_know_what_stands_behind_their_ports() {
     let slice = "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: web-x, labels: {kubernetes.io/service-name: web}}\nendpoints:\n- {addresses: [10.0.0.1]}\n- {addresses: [10.0.0.2]}\n- {addresses: [10.0.0.3], conditions: {ready: false}}\nports: [{name: http, port: 8080}]\n";
     for text in [endpoints, slice] {
         let fetched = get(&(service("web", "") + text));
-        let Some(Payload::Service(data)) = fetched.config.resource("k8s-web-default").map(|resource| &resource.payload) else {
-            panic!("a Service")
-        };
+        let Some(Payload::Service(data)) = fetched.config.resource("k8s-web-default").map(|resource| &resource.payload) else { panic!("a Service") };
         let targets: Vec<String> = data.endpoints[&80].iter().map(|target| format!("{}:{}", target.address, target.port)).collect();
         assert_eq!(targets, ["10.0.0.1:8080", "10.0.0.2:8080"]);
         let names: Vec<&str> = fetched.config.endpoints.keys().map(|name| name.as_str()).collect();
@@ -300,7 +305,9 @@ fn a_memory_gives_what_fetching_from_scratch_gives() {
 
 #[test]
 fn nothing_of_an_unknown_kind_is_lost_in_silence() {
-    let fetched = get(&(object("FilterPolicy", "f", "{}") + &object("Maping", "m", "{}") + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n"));
+    let fetched = get(&(object("FilterPolicy", "f", "{}")
+        + &object("Maping", "m", "{}")
+        + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n"));
     assert_eq!(fetched.codes(), ["edge-stack-kind", "unknown-kind", "unknown-kind"]);
     assert_eq!(fetched.findings[1].help.as_deref(), Some("did you mean Mapping?"));
     assert!(matches!(fetched.state("FilterPolicy", "f"), State::Ignored(Why::UnknownKind, _)));

@@ -14,12 +14,7 @@ use crate::text::Node;
 use alloc::vec::Vec;
 
 /// Sorts what is seen by kind, and says of the rest why it is not.
-pub(super) fn watch<'a>(
-    cluster: Vec<Applied<'a>>,
-    options: &Options,
-    ledger: &mut Ledger,
-    sink: &mut Vec<Diagnostic>,
-) -> Seen<'a> {
+pub(super) fn watch<'a>(cluster: Vec<Applied<'a>>, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Seen<'a> {
     let scope = Scope::new(options);
     let mut seen = Seen { kinds: Vec::new() };
     for applied in cluster {

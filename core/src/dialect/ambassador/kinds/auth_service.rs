@@ -2,9 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_authservice.go`.
 
-use super::common::{
-    AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, V2_EXPLICIT_TLS_FIELD, convert_ids, convert_tls, rename,
-};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, V2_EXPLICIT_TLS_FIELD, convert_ids, convert_tls, rename};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, STRING_MAP, STRINGS, Schema, field, one_of};
 use crate::text::Object;
@@ -14,8 +12,7 @@ const PATH_PREFIX: Field = field("path_prefix", STRING, "Put before the path whe
 const PROTO: Field = field("proto", one_of(&["http", "grpc"]), "How it is asked; `http` unless set").dropped();
 const TIMEOUT: Field = field("timeout_ms", INTEGER, "How long its answer may take, in milliseconds; 5000 unless set");
 const REQUEST_HEADERS: Field = field("allowed_request_headers", STRINGS, "Headers of the request that it sees").dropped();
-const AUTHORIZATION_HEADERS: Field =
-    field("allowed_authorization_headers", STRINGS, "Headers of its answer that the request gets").dropped();
+const AUTHORIZATION_HEADERS: Field = field("allowed_authorization_headers", STRINGS, "Headers of its answer that the request gets").dropped();
 const ADD_AUTH_HEADERS: Field = field("add_auth_headers", STRING_MAP, "Headers that it gets besides").dropped();
 const ALLOW_BODY: Field = field("allow_request_body", BOOLEAN, "Older form of `include_body`");
 const LINKERD: Field = field("add_linkerd_headers", BOOLEAN, "Whether to add `l5d-dst-override`, which Linkerd routes by");
@@ -28,11 +25,8 @@ const INCLUDE_BODY: Field = field(
     ],
     "How much of a request's body it sees",
 );
-const STATUS_ON_ERROR: Field = field(
-    "status_on_error",
-    object![field("code", INTEGER, "The status").dropped()],
-    "What is answered when it cannot be asked; 403 unless set",
-);
+const STATUS_ON_ERROR: Field =
+    field("status_on_error", object![field("code", INTEGER, "The status").dropped()], "What is answered when it cannot be asked; 403 unless set");
 const PROTOCOL_VERSION: Field =
     field("protocol_version", one_of(&["v2", "v3"]), "The version of Envoy's protocol for `grpc`: only `v3` works").dropped();
 const STATS_NAME: &str = "What its cluster is called in statistics";

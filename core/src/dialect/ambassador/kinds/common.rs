@@ -73,11 +73,7 @@ const ERROR_RESPONSE_OVERRIDE: Schema = object![
 const ERROR_RESPONSE_BODY: Schema = object![
     field("text_format", STRING, "The body as text"),
     field("json_format", STRING_MAP, "The body as JSON, field by field"),
-    field(
-        "text_format_source",
-        object![field("filename", STRING, "The file, in the proxy's own file system").always()],
-        "The body from a file"
-    ),
+    field("text_format_source", object![field("filename", STRING, "The file, in the proxy's own file system").always()], "The body from a file"),
     field("content_type", STRING, "Its content type").dropped(),
 ];
 

@@ -34,10 +34,7 @@ const SELECTOR: Field = field(
 const NAMING: Field = field("naming_scheme", one_of(&["namespace.name", "name.prefix"]), "How documents are called").dropped();
 const SEARCH: Field = field(
     "search",
-    object![
-        field("enabled", BOOLEAN, "Whether there is one"),
-        field("type", one_of(&["title-only", "all-content"]), "What it looks at").dropped(),
-    ],
+    object![field("enabled", BOOLEAN, "Whether there is one"), field("type", one_of(&["title-only", "all-content"]), "What it looks at").dropped(),],
     "Its search",
 );
 const PRESERVE: Field = field("preserve_servers", BOOLEAN, "Whether documents keep their own list of servers");

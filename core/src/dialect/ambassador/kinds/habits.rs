@@ -23,9 +23,7 @@ pub(super) fn meant(kind: &Kind, version: Version, name: &str) -> Option<&'stati
 /// Better advice than the general one, for violations that have a usual cause.
 pub(super) fn help(kind: &Kind, violation: &Violation) -> Option<String> {
     let help = match (kind.name, violation.path.as_str(), violation.fault) {
-        ("Mapping", "spec.cors.origins", Fault::WrongType) => {
-            "v3alpha1 wants a list of origins; only v1 and v2 took one string with commas"
-        }
+        ("Mapping", "spec.cors.origins", Fault::WrongType) => "v3alpha1 wants a list of origins; only v1 and v2 took one string with commas",
         (_, "spec.ambassador_id", Fault::WrongType) => "v3alpha1 wants a list of ids; only v1 and v2 took a single one",
         ("Mapping", "spec.tls", Fault::WrongType) => {
             "v3alpha1 wants the name of a TLSContext; to speak TLS without one, write `https://` before the service"
@@ -39,9 +37,7 @@ pub(super) fn help(kind: &Kind, violation: &Violation) -> Option<String> {
         ("Mapping", path, Fault::WrongType) if path.starts_with("spec.headers.") || path.starts_with("spec.query_parameters.") => {
             "v3alpha1 wants a string; to ask only whether it is there, use `regex_headers` or `regex_query_parameters` with `.*`"
         }
-        ("Mapping", "spec.retry_policy.retry_on", Fault::NotAllowed) => {
-            "one condition only: lists with commas, as Envoy takes them, are refused"
-        }
+        ("Mapping", "spec.retry_policy.retry_on", Fault::NotAllowed) => "one condition only: lists with commas, as Envoy takes them, are refused",
         _ => return None,
     };
     Some(help.into())

@@ -36,10 +36,8 @@ const POLICY: Schema = object![
     )
     .always(),
 ];
-const PREVIEW: Schema = object![
-    field("enabled", BOOLEAN, "Whether it is on"),
-    field("type", one_of(&["Path"]), "How a preview is told from the rest").dropped(),
-];
+const PREVIEW: Schema =
+    object![field("enabled", BOOLEAN, "Whether it is on"), field("type", one_of(&["Path"]), "How a preview is told from the rest").dropped(),];
 
 const CERT_CHAIN_FILE: Field = field("cert_chain_file", STRING, "A file with the certificate").dropped();
 const PRIVATE_KEY_FILE: Field = field("private_key_file", STRING, "A file with its key").dropped();

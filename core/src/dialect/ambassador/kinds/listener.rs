@@ -20,13 +20,9 @@ pub(super) static V3ALPHA1: Schema = object![
     )
     .dropped(),
     field("protocolStack", array(&STACK_ELEMENT), "What it speaks, layer by layer, the outermost last").dropped(),
-    field(
-        "securityModel",
-        one_of(&["XFP", "SECURE", "INSECURE"]),
-        "When a request counts as secure: by `X-Forwarded-Proto`, always, or never"
-    )
-    .required()
-    .always(),
+    field("securityModel", one_of(&["XFP", "SECURE", "INSECURE"]), "When a request counts as secure: by `X-Forwarded-Proto`, always, or never")
+        .required()
+        .always(),
     field("statsPrefix", STRING, "What it is called in statistics").dropped(),
     field("l7Depth", INTEGER.int32(), "How many trusted proxies stand before it").dropped(),
     field("http2MaxConcurrentStreams", INTEGER.at_least(1).int32().server_only(), "The most HTTP/2 streams of one connection"),
@@ -35,10 +31,7 @@ pub(super) static V3ALPHA1: Schema = object![
         object![
             field(
                 "namespace",
-                object![
-                    field("from", one_of(&["SELF", "ALL", "SELECTOR"]), "Hosts of its own namespace, of all, or of selected ones")
-                        .dropped()
-                ],
+                object![field("from", one_of(&["SELF", "ALL", "SELECTOR"]), "Hosts of its own namespace, of all, or of selected ones").dropped()],
                 "Which namespaces' Hosts it serves"
             )
             .always(),

@@ -40,8 +40,7 @@ const OUTLIER: Field = field("outlier_detection", STRING, "Not used any more").d
 const PATH_REDIRECT: Field = field("path_redirect", STRING, "With `host_redirect`: the path of the redirect").dropped();
 const PREFIX_REDIRECT: Field = field("prefix_redirect", STRING, "With `host_redirect`: what replaces the prefix in the redirect").dropped();
 const REGEX_REDIRECT: Field = field("regex_redirect", REGEX_MAP, "With `host_redirect`: a replacement by regular expression");
-const REDIRECT_CODE: Field =
-    field("redirect_response_code", int_of(&[301, 302, 303, 307, 308]), "The status of the redirect; 301 unless set");
+const REDIRECT_CODE: Field = field("redirect_response_code", int_of(&[301, 302, 303, 307, 308]), "The status of the redirect; 301 unless set");
 const PRIORITY: Field = field("priority", STRING, "Envoy's priority of its requests: `default` or `high`").dropped();
 const PRECEDENCE: Field = field("precedence", INTEGER, "Mappings with a higher one are tried first, whatever their prefixes");
 const CLUSTER_TAG: Field = field("cluster_tag", STRING, "Put into the cluster's name, to keep clusters of one service apart").dropped();
@@ -71,8 +70,7 @@ const HOST_REGEX: Field = field("host_regex", BOOLEAN, "Whether `host` is a regu
 const REGEX_HEADERS: Field = field("regex_headers", STRING_MAP, "Headers that must match these regular expressions").dropped();
 const ENVOY_OVERRIDE: Field = field("envoy_override", OPEN_OBJECT, "Not used any more");
 const LOAD_BALANCER: Field = field("load_balancer", BALANCER, "How requests are spread over the service's endpoints");
-const REGEX_QUERY: Field =
-    field("regex_query_parameters", STRING_MAP, "Query parameters that must match these regular expressions").dropped();
+const REGEX_QUERY: Field = field("regex_query_parameters", STRING_MAP, "Query parameters that must match these regular expressions").dropped();
 
 const REGEX_MAP: Schema = object![
     field("pattern", STRING, "A regular expression (RE2) for the path").dropped(),
@@ -170,11 +168,7 @@ const LABEL_GROUPS: Schema = array(&LABEL_GROUP);
 const LABEL_GROUP: Schema = map(&LABEL_SPECIFIERS).at_least(1).at_most(1);
 const LABEL_SPECIFIERS: Schema = array(&LABEL_SPECIFIER);
 const LABEL_SPECIFIER: Schema = object![
-    field(
-        "source_cluster",
-        object![field("key", one_of(&["source_cluster"]), "Always `source_cluster`").required().always()],
-        "Envoy's own cluster"
-    ),
+    field("source_cluster", object![field("key", one_of(&["source_cluster"]), "Always `source_cluster`").required().always()], "Envoy's own cluster"),
     field(
         "destination_cluster",
         object![field("key", one_of(&["destination_cluster"]), "Always `destination_cluster`").required().always()],

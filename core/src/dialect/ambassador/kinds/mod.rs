@@ -6,25 +6,25 @@
 //!
 //! What must not be here: what a kind means (`model`), and what becomes of it (`lower`).
 
-mod common;
-mod mapping;
-mod tcp_mapping;
-mod host;
-mod listener;
-mod module;
-mod tls_context;
-mod auth_service;
-mod rate_limit_service;
-mod tracing_service;
-mod log_service;
-mod dev_portal;
-mod kubernetes_service_resolver;
-mod kubernetes_endpoint_resolver;
-mod consul_resolver;
 mod admit;
-mod metadata;
-mod report;
+mod auth_service;
+mod common;
+mod consul_resolver;
+mod dev_portal;
 mod habits;
+mod host;
+mod kubernetes_endpoint_resolver;
+mod kubernetes_service_resolver;
+mod listener;
+mod log_service;
+mod mapping;
+mod metadata;
+mod module;
+mod rate_limit_service;
+mod report;
+mod tcp_mapping;
+mod tls_context;
+mod tracing_service;
 
 pub use admit::{Admission, Via, admit, unfold};
 

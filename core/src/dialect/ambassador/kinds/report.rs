@@ -151,8 +151,7 @@ impl Report<'_> {
         let mut finding = self.finding(&codes::INVALID_NAME, message, node.id, Part::Value);
         let allowed = if what == "namespace" { "`-` inside" } else { "`-` and `.` inside" };
         finding = finding.help(format!("names are made of lower case letters, digits, and {allowed}"));
-        let mended: String =
-            name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
+        let mended: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
         let mended = mended.trim_matches(['-', '.']);
         if crate::schema::names::subdomain(mended).is_empty() {
             finding = finding.fix(format!("call it `{mended}`"), self.place(node.id, Part::Value), mended);

@@ -2,9 +2,7 @@
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tcpmapping.go`.
 
-use super::common::{
-    AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, V2_EXPLICIT_TLS_FIELD, convert_ids, convert_tls, rename,
-};
+use super::common::{AMBASSADOR_ID, AMBASSADOR_ID_V2, BOOL_OR_STRING, CIRCUIT_BREAKERS, V2_EXPLICIT_TLS_FIELD, convert_ids, convert_tls, rename};
 use crate::object;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, Schema, field};
 use crate::text::Object;

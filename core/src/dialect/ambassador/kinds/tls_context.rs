@@ -8,10 +8,8 @@ use crate::schema::{BOOLEAN, Field, INTEGER, STRING, STRINGS, Schema, field, one
 use crate::text::Object;
 
 const VERSION: Schema = one_of(&["v1.0", "v1.1", "v1.2", "v1.3"]);
-const HOSTS: Field =
-    field("hosts", STRINGS, "The names that clients ask for; without any, it only serves connections to services").dropped();
-const SECRET: Field =
-    field("secret", STRING, "The Secret with certificate and key; `name.namespace` unless secret_namespacing is off").dropped();
+const HOSTS: Field = field("hosts", STRINGS, "The names that clients ask for; without any, it only serves connections to services").dropped();
+const SECRET: Field = field("secret", STRING, "The Secret with certificate and key; `name.namespace` unless secret_namespacing is off").dropped();
 const CERT_CHAIN_FILE: Field = field("cert_chain_file", STRING, "A file with the certificate").dropped();
 const PRIVATE_KEY_FILE: Field = field("private_key_file", STRING, "A file with its key").dropped();
 const CA_SECRET: Field = field("ca_secret", STRING, "The Secret with the CA by which the other side is checked").dropped();

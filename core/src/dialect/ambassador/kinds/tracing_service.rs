@@ -25,8 +25,7 @@ const SAMPLING: Field = field(
 const TAG_HEADERS: Field = field("tag_headers", STRINGS, "Older form of `custom_tags`: headers that become tags").dropped();
 const ACCESS_TOKEN_FILE: Field = field("access_token_file", STRING, "For Lightstep: the file with its token").dropped();
 const COLLECTOR_CLUSTER: Field = field("collector_cluster", STRING, "For Zipkin: the cluster that collects").dropped();
-const COLLECTOR_ENDPOINT: Field =
-    field("collector_endpoint", STRING, "For Zipkin: the path that collects; `/api/v2/spans` unless set").dropped();
+const COLLECTOR_ENDPOINT: Field = field("collector_endpoint", STRING, "For Zipkin: the path that collects; `/api/v2/spans` unless set").dropped();
 const COLLECTOR_VERSION: Field =
     field("collector_endpoint_version", one_of(&["HTTP_JSON_V1", "HTTP_JSON", "HTTP_PROTO"]), "For Zipkin: the format").dropped();
 const COLLECTOR_HOSTNAME: Field = field("collector_hostname", STRING, "For Zipkin: the `Host` that it gets").dropped();

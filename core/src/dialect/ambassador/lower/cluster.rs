@@ -3,8 +3,8 @@
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3cluster.py`.
 
 use super::Lowering;
-use crate::dialect::ambassador::model::resolver::Targets;
 use super::Memory;
+use crate::dialect::ambassador::model::resolver::Targets;
 use crate::dialect::ambassador::model::{Cluster, ClusterEntry, Identity};
 use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, LbPolicy, Priority, TcpKeepalive, UpstreamHttp};
 use crate::resource::{Rule, Sourced};
@@ -140,7 +140,9 @@ impl Lowering<'_, '_> {
 
 fn discovery(cluster: &ClusterEntry) -> ClusterDiscovery {
     match &cluster.targets {
-        Targets::Eds { path, endpoints } => ClusterDiscovery::Eds { service_name: path.clone(), endpoints: endpoints.iter().chain(&cluster.more).cloned().collect() },
+        Targets::Eds { path, endpoints } => {
+            ClusterDiscovery::Eds { service_name: path.clone(), endpoints: endpoints.iter().chain(&cluster.more).cloned().collect() }
+        }
         Targets::Name(endpoint) => {
             let kind = match &cluster.dns_type {
                 Some(written) if written.value.eq_ignore_ascii_case("logical_dns") => Sourced::new(DnsKind::Logical, written.origin),

@@ -79,7 +79,11 @@ impl Lowering<'_, '_> {
             clear_route_cache: true,
             body: self.body(auth),
             failure_mode_allow: spec.failure_mode_allow.clone().filter(|allow| allow.value),
-            status_on_error: spec.status_on_error.as_ref().and_then(|status| status.value.code.as_ref()).and_then(|code| self.unsigned(code, "code", on)),
+            status_on_error: spec
+                .status_on_error
+                .as_ref()
+                .and_then(|status| status.value.code.as_ref())
+                .and_then(|code| self.unsigned(code, "code", on)),
         };
         ("envoy.filters.http.ext_authz".into(), HttpFilterKind::ExtAuthz(filter))
     }
@@ -88,8 +92,13 @@ impl Lowering<'_, '_> {
         let tls = self.model.clusters.get(cluster).is_some_and(|cluster| cluster.tls.is_some());
         let prefix = auth.path_prefix.as_ref().map_or("", |prefix| prefix.value.as_str());
         let uri = format!("{}://{}", if tls { "https" } else { "http" }, prefix.strip_prefix('/').unwrap_or(prefix));
-        let mut headers_to_add: Vec<Sourced<(Str, Str)>> =
-            auth.spec.add_auth_headers.iter().flat_map(|headers| headers.value.iter()).map(|(name, value)| Sourced::new((name.clone(), value.value.clone()), value.origin)).collect();
+        let mut headers_to_add: Vec<Sourced<(Str, Str)>> = auth
+            .spec
+            .add_auth_headers
+            .iter()
+            .flat_map(|headers| headers.value.iter())
+            .map(|(name, value)| Sourced::new((name.clone(), value.value.clone()), value.origin))
+            .collect();
         if let Some(linkerd) = auth.add_linkerd_headers.as_ref().filter(|on| on.value) {
             headers_to_add.push(Sourced::new(("l5d-dst-override".into(), host_and_port(&uri).into()), linkerd.origin));
         }

@@ -3,11 +3,11 @@
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3listener.py` (`base_http_config`, `access_log`).
 
 use super::Lowering;
+use crate::diagnostic::codes;
 use crate::dialect::ambassador::model::ambassador::Ambassador;
 use crate::dialect::ambassador::model::log_service::LOG_NAME;
 use crate::dialect::ambassador::model::{Listener, tracing::Driver};
 use crate::dialect::ambassador::spec;
-use crate::diagnostic::codes;
 use crate::ir::{
     AccessLog, AccessLogFormat, AccessLogSink, CodecType, FileAccessLog, GrpcAccessLog, GrpcAccessLogKind, HeaderKeyFormat, Http1Options,
     HttpConnectionManager, Json, Tracing, TracingTag, TracingTagValue,
@@ -137,7 +137,8 @@ impl Lowering<'_, '_> {
         if let Some(overrides) = &module.settings.header_case_overrides {
             let list = overrides.value.as_array().map(alloc::vec::Vec::as_slice);
             let overall = |this: &mut Self, message: &str| {
-                let diagnostic = crate::diagnostic::Diagnostic::new(&codes::WRONG_MODULE_VALUE, message, crate::diagnostic::Place::origin(overrides.origin));
+                let diagnostic =
+                    crate::diagnostic::Diagnostic::new(&codes::WRONG_MODULE_VALUE, message, crate::diagnostic::Place::origin(overrides.origin));
                 this.say(diagnostic);
             };
             match list {
@@ -169,7 +170,9 @@ impl Lowering<'_, '_> {
             let service = log.spec.service.as_ref().and_then(|service| service.origin);
             let seconds = log.spec.flush_interval_time.clone().unwrap_or_else(|| Sourced::built_in(1));
             let bytes = log.spec.flush_interval_byte_size.clone().unwrap_or_else(|| Sourced::built_in(16384));
-            let Some(flush) = self.milliseconds(&seconds.clone().map(|s| s.saturating_mul(1000)), "flush_interval_time", &log.identity) else { continue };
+            let Some(flush) = self.milliseconds(&seconds.clone().map(|s| s.saturating_mul(1000)), "flush_interval_time", &log.identity) else {
+                continue;
+            };
             let flush = Some(flush).filter(|flush| !flush.value.is_zero()).unwrap_or_else(|| {
                 self.refuse("flush_interval_time must be more than 0", &log.identity, seconds.origin);
                 Sourced::built_in(Duration::from_secs(1))

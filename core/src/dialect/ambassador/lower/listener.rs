@@ -4,12 +4,12 @@
 
 use super::route::{Matcher, Routes};
 use super::{Lowering, http::BaseHttp};
+use crate::diagnostic::codes;
 use crate::dialect::ambassador::model::group::{Group, TcpGroup};
 use crate::dialect::ambassador::model::host::InsecureAction;
 use crate::dialect::ambassador::model::hostglob::globs_overlap;
 use crate::dialect::ambassador::model::listener::{Protocol, Security};
 use crate::dialect::ambassador::model::{ContextId, Host, Identity, Listener, Map};
-use crate::diagnostic::codes;
 use crate::ir::{
     Address, AppendAction, FilterChain, FilterChainMatch, HeaderMutations, HeaderToAdd, HttpConnectionManager, ListenerFilter, NetworkFilter, Route,
     RouteConfiguration, SocketProtocol, TcpProxy, TrafficDirection, VirtualHost, WeightedCluster,
@@ -182,10 +182,19 @@ impl<'m> Lowering<'m, '_> {
             Some(context) => Some(self.downstream_tls(context, &group.identity)?),
             None => None,
         };
-        let clusters: Vec<WeightedCluster> = tcp.mappings.iter().filter_map(|mapping| {
-            let name = Sourced::new(self.model.envoy_name(mapping.cluster.as_deref()?), mapping.service.origin);
-            Some(WeightedCluster { name, weight: mapping.share.clone(), request_headers: HeaderMutations::default(), response_headers: HeaderMutations::default() })
-        }).collect();
+        let clusters: Vec<WeightedCluster> = tcp
+            .mappings
+            .iter()
+            .filter_map(|mapping| {
+                let name = Sourced::new(self.model.envoy_name(mapping.cluster.as_deref()?), mapping.service.origin);
+                Some(WeightedCluster {
+                    name,
+                    weight: mapping.share.clone(),
+                    request_headers: HeaderMutations::default(),
+                    response_headers: HeaderMutations::default(),
+                })
+            })
+            .collect();
         let (usable, zero): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|cluster| cluster.weight.value > 0);
         for cluster in zero {
             self.refuse("a weight of 0 is not allowed in a TCPMapping", &group.identity, cluster.weight.origin);
@@ -264,13 +273,17 @@ impl<'m> Lowering<'m, '_> {
                 None if udp => continue,
                 None => *shared.get_or_insert_with(|| {
                     let matcher = Some(FilterChainMatch::default());
-                    pending.push((FilterChain { name: "httphost-shared".into(), matcher, tls: None, filters: Vec::new(), origins: Vec::new() }, Vec::new()));
+                    pending.push((
+                        FilterChain { name: "httphost-shared".into(), matcher, tls: None, filters: Vec::new(), origins: Vec::new() },
+                        Vec::new(),
+                    ));
                     pending.len() - 1
                 }),
                 Some(context) => {
                     let Some(Member::Http(first)) = chain.members.values().next() else { continue };
                     let Some(tls) = self.downstream_tls(context, &first.identity) else { continue };
-                    let matcher = FilterChainMatch { server_names: chain.names(), transport_protocol: Some(if udp { "quic".into() } else { "tls".into() }) };
+                    let matcher =
+                        FilterChainMatch { server_names: chain.names(), transport_protocol: Some(if udp { "quic".into() } else { "tls".into() }) };
                     let name = format!("httpshost-{}", first.identity.name).into();
                     let lowered = FilterChain { name, matcher: Some(matcher), tls: Some(tls), filters: Vec::new(), origins: Vec::new() };
                     pending.push((lowered, Vec::new()));

@@ -4,13 +4,13 @@
 
 use super::memory::GroupKey;
 use super::{Lowering, Memory};
+use crate::diagnostic::codes;
 use crate::dialect::ambassador::duration;
 use crate::dialect::ambassador::model::group::{Group, GroupKind, HttpGroup, Member};
 use crate::dialect::ambassador::model::health_check::added_headers;
 use crate::dialect::ambassador::model::mapping::{KeyValue, LbHash};
 use crate::dialect::ambassador::model::{HttpMapping, Identity};
 use crate::dialect::ambassador::spec::{self, TextOrList};
-use crate::diagnostic::codes;
 use crate::ir::{
     Cors, Forward, HashPolicy, HeaderMatch, HeaderMutations, HostRewrite, MirrorPolicy, PathMatch, PathRewrite, PerFilter, QueryMatch,
     RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite, RetryPolicy, Route, RouteAction, RouteMatch,
@@ -476,7 +476,11 @@ impl<'m> Lowering<'m, '_> {
             found.push((RateLimitAction::RequestHeader { key: text(&header.value.key), header: text(&header.value.header_name) }, header.origin));
         }
         if found.len() != 1 {
-            let message: String = if found.is_empty() { "Label for RateLimit is not valid".into() } else { "a rate limit label must have exactly one of its kinds".into() };
+            let message: String = if found.is_empty() {
+                "Label for RateLimit is not valid".into()
+            } else {
+                "a rate limit label must have exactly one of its kinds".into()
+            };
             self.error(&codes::INVALID_LABEL_GROUP, message, on, specifier.origin);
             return None;
         }
@@ -506,4 +510,3 @@ fn per_filter(mapping: &HttpMapping, mentions_redirect: bool) -> Vec<(Str, Sourc
         None => Vec::new(),
     }
 }
-

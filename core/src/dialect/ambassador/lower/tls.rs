@@ -3,10 +3,10 @@
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3tls.py`.
 
 use super::Lowering;
+use crate::diagnostic::codes;
 use crate::dialect::ambassador::model::tls::TlsContext;
 use crate::dialect::ambassador::model::{ContextId, Identity};
 use crate::dialect::ambassador::spec::TlsConfig;
-use crate::diagnostic::codes;
 use crate::ir::{Certificate, DownstreamTls, TlsParameters, TlsVersion, UpstreamTls, ValidationContext};
 use crate::resource::Sourced;
 use crate::text::Str;

@@ -11,11 +11,9 @@ use super::service::python_repr;
 use super::tls::is_truthy;
 use super::{HttpMapping, Model, mapping::Breakers};
 use crate::config::Config;
-use crate::dialect::ambassador::spec::{self, AmbassadorModule, Decode, Decoder, MappingDefaults};
 use crate::diagnostic::codes;
-use crate::ir::{
-    ClientCertDetails, Compressor, GrpcStats, GrpcStatsMethods, IpRange, IpSource, Rbac, RbacAction,
-};
+use crate::dialect::ambassador::spec::{self, AmbassadorModule, Decode, Decoder, MappingDefaults};
+use crate::ir::{ClientCertDetails, Compressor, GrpcStats, GrpcStatsMethods, IpRange, IpSource, Rbac, RbacAction};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{Node, Str, Value};
 use alloc::format;
@@ -55,11 +53,8 @@ pub struct Ambassador {
 impl Ambassador {
     /// Reads the Module, without checking it: [`Model::finish_ambassador`] does.
     pub(super) fn new(config: &Config, posts: &mut Posts) -> Self {
-        let mut this = Self {
-            identity: Identity::internal("ir.ambassador", "Module", "ambassador"),
-            regex_max_size: Sourced::built_in(200),
-            ..Self::default()
-        };
+        let mut this =
+            Self { identity: Identity::internal("ir.ambassador", "Module", "ambassador"), regex_max_size: Sourced::built_in(200), ..Self::default() };
         let Some(module) = config.get_module("ambassador") else { return this };
         this.identity = Identity::of(module);
         let mut wrong = Vec::new();
@@ -69,7 +64,8 @@ impl Ambassador {
             this.read_defaults(&defaults.value, &mut decoder);
         }
         for mistake in wrong {
-            let message = format!("the Module needs {} {} here, not {} {}", article(mistake.expected), mistake.expected, article(mistake.found), mistake.found);
+            let message =
+                format!("the Module needs {} {} here, not {} {}", article(mistake.expected), mistake.expected, article(mistake.found), mistake.found);
             posts.error(&this.identity, Post::new(&codes::WRONG_MODULE_VALUE, message, mistake.origin));
         }
         this
@@ -217,7 +213,8 @@ impl Model<'_> {
             // The reference keeps and applies even a policy that it complains of.
             self.ambassador.retry_policy = Some(policy.clone());
             if !mapping::valid_retry_policy(&policy.value) {
-                let part = Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
+                let part =
+                    Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
                 let message = "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>";
                 self.posts.error(&part, Post::new(&codes::INVALID_RETRY_POLICY, message, policy.origin));
                 return None;
@@ -234,7 +231,8 @@ impl Model<'_> {
     /// Something that the reference passes on and Envoy refuses: left out here, and said.
     pub(super) fn refuse_module_value(&mut self, message: impl Into<String>, origin: Option<Origin>) {
         let identity = self.ambassador.identity.clone();
-        let post = Post::new(&codes::REFUSED_BY_ENVOY, message, origin).help("Envoy refuses the whole configuration because of it; Chancery leaves it out");
+        let post =
+            Post::new(&codes::REFUSED_BY_ENVOY, message, origin).help("Envoy refuses the whole configuration because of it; Chancery leaves it out");
         self.posts.error(&identity, post);
     }
 
@@ -251,8 +249,18 @@ impl Model<'_> {
         let window_bits = number(&gzip.window_bits, 9..=15, "window_bits");
         let min_content_length = number(&gzip.min_content_length, 0..=i64::from(u32::MAX), "min_content_length");
         const LEVELS: &[&str] = &[
-            "DEFAULT_COMPRESSION", "BEST_SPEED", "COMPRESSION_LEVEL_1", "COMPRESSION_LEVEL_2", "COMPRESSION_LEVEL_3", "COMPRESSION_LEVEL_4",
-            "COMPRESSION_LEVEL_5", "COMPRESSION_LEVEL_6", "COMPRESSION_LEVEL_7", "COMPRESSION_LEVEL_8", "COMPRESSION_LEVEL_9", "BEST_COMPRESSION",
+            "DEFAULT_COMPRESSION",
+            "BEST_SPEED",
+            "COMPRESSION_LEVEL_1",
+            "COMPRESSION_LEVEL_2",
+            "COMPRESSION_LEVEL_3",
+            "COMPRESSION_LEVEL_4",
+            "COMPRESSION_LEVEL_5",
+            "COMPRESSION_LEVEL_6",
+            "COMPRESSION_LEVEL_7",
+            "COMPRESSION_LEVEL_8",
+            "COMPRESSION_LEVEL_9",
+            "BEST_COMPRESSION",
         ];
         const STRATEGIES: &[&str] = &["DEFAULT_STRATEGY", "FILTERED", "HUFFMAN_ONLY", "RLE", "FIXED"];
         let mut name = |value: &Option<Sourced<Str>>, allowed: &[&str], field: &str| {
@@ -433,7 +441,9 @@ impl Model<'_> {
                 None => spec::Probe::default(),
             };
             let or = |value: Option<Sourced<Str>>, default: &str| {
-                value.filter(|value| !value.value.is_empty()).unwrap_or_else(|| Sourced::new(default.into(), probe_origin.unwrap_or_else(Origin::built_in).by(Rule::Default)))
+                value
+                    .filter(|value| !value.value.is_empty())
+                    .unwrap_or_else(|| Sourced::new(default.into(), probe_origin.unwrap_or_else(Origin::built_in).by(Rule::Default)))
             };
             let built_in = Origin::built_in();
             let mapping = spec::Mapping {

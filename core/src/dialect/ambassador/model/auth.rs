@@ -8,8 +8,8 @@ use super::mapping::Breakers;
 use super::posts::{Identity, Post};
 use super::{Map, Model};
 use crate::config::Resource;
-use crate::dialect::ambassador::spec::{self, Decode, Decoder};
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec::{self, Decode, Decoder};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{NodeId, Str};
 use alloc::format;
@@ -170,8 +170,7 @@ impl Model<'_> {
         for entry in auth.services.values() {
             let grpc = Some(Sourced::new(entry.grpc, auth.proto.origin));
             let (tls, stats) = (entry.tls.as_ref(), auth.spec.stats_name.as_ref());
-            let wanted =
-                Wanted::by_service(&auth.identity, &auth.namespace, &entry.service, Some("extauth"), tls, grpc, stats, breakers.as_ref());
+            let wanted = Wanted::by_service(&auth.identity, &auth.namespace, &entry.service, Some("extauth"), tls, grpc, stats, breakers.as_ref());
             match &auth.cluster {
                 None => auth.cluster = Some(self.add_cluster(wanted)),
                 Some(first) => {

@@ -3,14 +3,14 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/ircluster.py`, `ir/ir.py` (name collisions).
 
 use super::mapping::{Breakers, LbHash, LbSettings};
+use super::memory::Memory;
 use super::posts::{Identity, Post};
 use super::resolver::Targets;
 use super::service::Authority;
 use super::tls::ContextId;
-use super::memory::Memory;
 use super::{HttpMapping, Map, Model, TcpMapping};
-use crate::dialect::ambassador::spec;
 use crate::diagnostic::{Code, codes};
+use crate::dialect::ambassador::spec;
 use crate::ir::{Endpoint, HealthCheck, Origins};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
@@ -361,7 +361,13 @@ impl Model<'_> {
             problems.push((&codes::MALFORMED_SERVICE, message, origin));
             0
         });
-        let port = if port != 0 { port } else if tls.is_some() { 443 } else { 80 };
+        let port = if port != 0 {
+            port
+        } else if tls.is_some() {
+            443
+        } else {
+            80
+        };
         fields.extend(wanted.settings.breakers.iter().flat_map(|breakers| &breakers.value).map(|breaker| breaker.value.name.to_string()));
         let balancer = wanted.settings.load_balancer.cloned().or_else(|| self.ambassador.load_balancer.clone().map(|lb| lb.by(Rule::Module)));
         let lb_policy = match balancer {
@@ -376,7 +382,15 @@ impl Model<'_> {
             None => Sourced::built_in("round_robin".into()),
         };
         let tls = tls.map(|context| context.unwrap_or_else(|| Sourced::new(self.null_context(), origin)));
-        Named { name: safe(&fields.join("_")), host: authority.host.unwrap_or_else(|| "unknown".into()), port, service: service.into(), tls, lb_policy, problems }
+        Named {
+            name: safe(&fields.join("_")),
+            host: authority.host.unwrap_or_else(|| "unknown".into()),
+            port,
+            service: service.into(),
+            tls,
+            lb_policy,
+            problems,
+        }
     }
 
     /// Names that Envoy takes: long ones keep their beginning, and a hash tells them apart.

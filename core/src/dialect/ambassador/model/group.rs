@@ -4,12 +4,12 @@
 //! `ir/irtcpmappinggroup.py`.
 
 use super::mapping::LbSettings;
-use super::posts::{Identity, Post, Posts, text};
 use super::memory::Memory;
+use super::posts::{Identity, Post, Posts, text};
 use super::{HttpMapping, Model, TcpMapping, cluster};
-use crate::dialect::ambassador::spec::{self, LabelSpecifier};
 use crate::config::Labels;
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec::{self, LabelSpecifier};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;

@@ -2,13 +2,13 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irhealthchecks.py`.
 
-use super::posts::{Identity, Post};
 use super::Model;
+use super::posts::{Identity, Post};
+use crate::diagnostic::codes;
 use crate::dialect::ambassador::duration;
 use crate::dialect::ambassador::spec;
-use crate::diagnostic::codes;
-use crate::ir::{AppendAction, HealthCheck, HealthChecker, HeaderMutations, HeaderToAdd};
-use crate::resource::{Sourced, Origin};
+use crate::ir::{AppendAction, HeaderMutations, HeaderToAdd, HealthCheck, HealthChecker};
+use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
@@ -84,4 +84,3 @@ pub fn added_headers(headers: &[(Str, Sourced<spec::AddedHeader>)]) -> Vec<Sourc
     };
     headers.iter().map(one).collect()
 }
-

@@ -4,13 +4,13 @@
 
 use super::group::HttpGroup;
 use super::hostglob::{globs_overlap, selector_matches};
-use super::posts::{Identity, Post};
 use super::mapping::INTERNAL_MAPPING;
+use super::posts::{Identity, Post};
 use super::tls::{ContextId, TlsContext, is_tls_version};
 use super::{Model, spec_of};
-use crate::dialect::ambassador::spec::{self, TlsConfig};
 use crate::config::Labels;
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec::{self, TlsConfig};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -134,7 +134,8 @@ impl Model<'_> {
         let hostname = spec.hostname.clone().filter(|name| !name.value.is_empty());
         let hostname = hostname.unwrap_or_else(|| Sourced::new("*".into(), identity.origin.map(|origin| origin.by(Rule::Default))));
         let sni = hostname.value.rsplit_once(':').map_or(hostname.value.as_str(), |(host, _)| host).into();
-        let insecure = spec.request_policy.as_ref().and_then(|policy| policy.value.insecure.as_ref()).and_then(|insecure| insecure.value.action.clone());
+        let insecure =
+            spec.request_policy.as_ref().and_then(|policy| policy.value.insecure.as_ref()).and_then(|insecure| insecure.value.action.clone());
         let insecure_action = match insecure {
             Some(action) => match action.value.as_str() {
                 "Reject" => Sourced::new(InsecureAction::Reject, action.origin),
@@ -209,7 +210,15 @@ impl Model<'_> {
         }
     }
 
-    fn make_context(&mut self, host: &mut Host, name: Str, secret: Sourced<Str>, force_namespacing: bool, mut tls: TlsConfig, explicit: bool) -> bool {
+    fn make_context(
+        &mut self,
+        host: &mut Host,
+        name: Str,
+        secret: Sourced<Str>,
+        force_namespacing: bool,
+        mut tls: TlsConfig,
+        explicit: bool,
+    ) -> bool {
         for (field, version) in [("min_tls_version", &tls.min_tls_version), ("max_tls_version", &tls.max_tls_version)] {
             if let Some(version) = version.as_ref().filter(|version| !is_tls_version(&version.value)) {
                 let message = format!("Host {}: Invalid {field} set in Host.tls: {}", host.identity.name, version.value);

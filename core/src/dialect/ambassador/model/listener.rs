@@ -6,8 +6,8 @@ use super::group::GroupKind;
 use super::hostglob::selector_matches;
 use super::posts::{Identity, Post};
 use super::{Host, Model, spec_of};
-use crate::dialect::ambassador::spec;
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -183,7 +183,8 @@ impl Model<'_> {
             return None;
         };
         let written = spec.stats_prefix.clone().filter(|prefix| !prefix.value.is_empty());
-        let stats_prefix = written.unwrap_or_else(|| Sourced::new(default_stats_prefix(&stack.value, port).into(), stack.origin.map(|o| o.by(Rule::Derived))));
+        let stats_prefix =
+            written.unwrap_or_else(|| Sourced::new(default_stats_prefix(&stack.value, port).into(), stack.origin.map(|o| o.by(Rule::Derived))));
         let Some(binding) = &spec.host_binding else {
             self.posts.error(&identity, invalid("hostBinding is required", None));
             return None;

@@ -6,8 +6,8 @@
 use super::cluster::Wanted;
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::dialect::ambassador::spec;
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::format;
@@ -61,7 +61,8 @@ impl Model<'_> {
             return refuse(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, origin);
         }
         let http = spec.driver.as_ref().is_some_and(|driver| driver.value == "http");
-        let headers: Vec<_> = spec.driver_config.iter().flat_map(|config| &config.value.additional_log_headers).flat_map(|headers| &headers.value).collect();
+        let headers: Vec<_> =
+            spec.driver_config.iter().flat_map(|config| &config.value.additional_log_headers).flat_map(|headers| &headers.value).collect();
         if !http {
             if let Some(header) = headers.first() {
                 return refuse(&codes::UNSUPPORTED_FEATURE, "additional_log_headers are not supported in tcp mode", header.origin);

@@ -4,14 +4,14 @@
 
 use super::group::{GroupKey, NamedBreaker, RouteWeight, named_breakers};
 use super::hostglob::selector_matches;
+use super::memory::{self, Memory};
 use super::posts::{Identity, Post, text};
 use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
-use super::memory::{self, Memory};
 use super::{Model, spec_of};
 use crate::config::Labels;
-use crate::dialect::ambassador::spec::{self, Map};
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec::{self, Map};
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -245,7 +245,10 @@ impl HttpMapping {
             if !valid_retry_policy(&policy.value) {
                 let origin = policy.value.retry_on.as_ref().map_or(policy.origin, |on| on.origin);
                 let policy = Identity { origin: self.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
-                model.posts.error(&policy, Post::new(&codes::INVALID_RETRY_POLICY, "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>", origin));
+                model.posts.error(
+                    &policy,
+                    Post::new(&codes::INVALID_RETRY_POLICY, "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>", origin),
+                );
                 return false;
             }
         }
@@ -387,7 +390,9 @@ fn match_headers(spec: &spec::Mapping) -> Headers {
 
 fn match_query(spec: &spec::Mapping) -> Vec<Sourced<KeyValue>> {
     let pairs = |map: &Option<Sourced<Map<Str>>>, regex: bool| -> Vec<_> {
-        let pair = |(name, value): &(Str, Sourced<Str>)| Sourced::new(KeyValue { name: name.clone(), value: Some(value.value.clone()), regex }, value.origin);
+        let pair = |(name, value): &(Str, Sourced<Str>)| {
+            Sourced::new(KeyValue { name: name.clone(), value: Some(value.value.clone()), regex }, value.origin)
+        };
         map.iter().flat_map(|map| map.value.iter()).map(pair).collect()
     };
     let mut query = pairs(&spec.query_parameters, false);
@@ -408,7 +413,13 @@ pub fn host_and_port(service: &str) -> String {
     let rest = rest.split_once("://").map_or(rest, |(_, rest)| rest);
     let authority = service::Authority::parse(rest).unwrap_or_default();
     let port = match authority.port_number() {
-        Ok(0) | Err(_) => if https { 443 } else { 80 },
+        Ok(0) | Err(_) => {
+            if https {
+                443
+            } else {
+                80
+            }
+        }
         Ok(port) => port,
     };
     format!("{}:{port}", authority.host.as_deref().unwrap_or("None"))
@@ -491,7 +502,13 @@ impl Model<'_> {
         Sourced::new(normal.service, written.origin)
     }
 
-    fn valid_for_resolver(&mut self, identity: &Identity, name: &Sourced<Str>, balancer: Option<crate::resource::Origin>, service: &Sourced<Str>) -> bool {
+    fn valid_for_resolver(
+        &mut self,
+        identity: &Identity,
+        name: &Sourced<Str>,
+        balancer: Option<crate::resource::Origin>,
+        service: &Sourced<Str>,
+    ) -> bool {
         let Some(resolver) = self.resolvers.get(&name.value) else {
             self.posts.error(identity, Post::new(&codes::UNKNOWN_RESOLVER, format!("resolver {} is unknown!", name.value), name.origin));
             return false;
@@ -499,7 +516,8 @@ impl Model<'_> {
         match resolver.kind {
             ResolverKind::KubernetesService if balancer.is_some() => {
                 let message = "No load_balancer setting is allowed with the KubernetesServiceResolver";
-                let post = Post::new(&codes::INVALID_LOAD_BALANCER, message, balancer).help("set `resolver: endpoint` to balance over a Service's endpoints");
+                let post = Post::new(&codes::INVALID_LOAD_BALANCER, message, balancer)
+                    .help("set `resolver: endpoint` to balance over a Service's endpoints");
                 self.posts.error(identity, post);
                 false
             }

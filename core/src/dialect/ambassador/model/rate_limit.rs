@@ -5,8 +5,8 @@
 use super::cluster::Wanted;
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::dialect::ambassador::spec;
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec;
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
 use alloc::format;

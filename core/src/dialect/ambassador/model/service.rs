@@ -38,11 +38,7 @@ impl Authority {
         };
         // A bare `;`, `?`, `#` or `/` at the end leaves nothing behind it.
         let has_rest = rest.len() > 1 || rest == "/";
-        Ok(Self {
-            host: (!host.is_empty()).then(|| lower_host(host)),
-            port: port.filter(|port| !port.is_empty()).map(ToString::to_string),
-            has_rest,
-        })
+        Ok(Self { host: (!host.is_empty()).then(|| lower_host(host)), port: port.filter(|port| !port.is_empty()).map(ToString::to_string), has_rest })
     }
 
     /// The port as a number; 0 when there is none. The error is Python's.
@@ -118,8 +114,7 @@ pub struct Qualification<'a> {
 /// Completes a bare name with the Mapping's namespace, drops a path, and writes the rest in one form.
 pub fn normalize(service: &str, rule: &Qualification<'_>) -> Normalized {
     // What nearly everybody writes needs no work: `name`, `name.namespace`, `name:port`.
-    let plain = !service.is_empty()
-        && service.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.' | b'_'));
+    let plain = !service.is_empty() && service.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.' | b'_'));
     let foreign = rule.qualify && !rule.namespace.is_empty() && rule.namespace != rule.ambassador_namespace;
     if plain && (!foreign || service.contains('.') || service == "localhost") {
         return Normalized { service: service.into(), problem: None };

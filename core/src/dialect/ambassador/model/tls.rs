@@ -5,9 +5,9 @@
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
 use crate::config::{Payload, Presence, Resource};
-use crate::dialect::kubernetes;
-use crate::dialect::ambassador::spec::{Decode, Decoder, TlsConfig};
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec::{Decode, Decoder, TlsConfig};
+use crate::dialect::kubernetes;
 use crate::ir::{CertificateSource, SecretPart, SecretReference};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{Str, Value};
@@ -106,11 +106,7 @@ impl Model<'_> {
             Presence::Known(Resource { payload: Payload::Secret(secret), .. }) => {
                 let holds = |key: &str| secret.data.get(key).is_some_and(|(_, text)| holds_text(text.expose()));
                 let part = |first: &str, other: &str, part: SecretPart| {
-                    if holds(first) {
-                        Some(part)
-                    } else {
-                        holds(other).then(|| SecretPart::Key(other.into()))
-                    }
+                    if holds(first) { Some(part) } else { holds(other).then(|| SecretPart::Key(other.into())) }
                 };
                 FoundSecret {
                     certificate: part("tls.crt", "cert-chain.pem", SecretPart::Certificate),
@@ -317,7 +313,8 @@ impl Model<'_> {
         let mut revoked = file(&spec.crl_file);
         let mut secret_valid = true;
 
-        let any = [&spec.secret, &spec.cert_chain_file, &spec.private_key_file, &spec.ca_secret, &spec.cacert_chain_file, &spec.crl_secret, &spec.crl_file];
+        let any =
+            [&spec.secret, &spec.cert_chain_file, &spec.private_key_file, &spec.ca_secret, &spec.cacert_chain_file, &spec.crl_secret, &spec.crl_file];
         if any.iter().all(|field| field.is_none()) {
             self.complain(id, None, format!("TLSContext {name} has no certificate information at all?"), &codes::INVALID_TLS_CONTEXT);
         }
@@ -417,7 +414,8 @@ fn holds_text(value: &str) -> bool {
     if value.is_empty() {
         return false;
     }
-    value.starts_with("-----BEGIN") || kubernetes::secret::decode(value).is_some_and(|bytes| !bytes.is_empty() && core::str::from_utf8(&bytes).is_ok())
+    value.starts_with("-----BEGIN")
+        || kubernetes::secret::decode(value).is_some_and(|bytes| !bytes.is_empty() && core::str::from_utf8(&bytes).is_ok())
 }
 
 /// Whether Python takes a value for true.

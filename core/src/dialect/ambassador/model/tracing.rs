@@ -5,8 +5,8 @@
 use super::cluster::Wanted;
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
-use crate::dialect::ambassador::spec;
 use crate::diagnostic::codes;
+use crate::dialect::ambassador::spec;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::format;
@@ -62,7 +62,8 @@ impl Tracing {
             "datadog" => Driver::Datadog,
             "opentelemetry" => Driver::OpenTelemetry,
             "lightstep" => {
-                let message = "as of v3.4+ the 'lightstep' driver is no longer supported in the TracingService, please see docs for migration options";
+                let message =
+                    "as of v3.4+ the 'lightstep' driver is no longer supported in the TracingService, please see docs for migration options";
                 return refuse(&codes::UNSUPPORTED_FEATURE, message, written.origin);
             }
             other => return refuse(&codes::UNSUPPORTED_FEATURE, &format!("the tracing driver '{other}' is not supported"), written.origin),

@@ -155,8 +155,7 @@ impl<T: Decode> Decode for Map<T> {
     const EXPECTED: &'static str = "object";
     fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
         let object = node.as_object()?;
-        let mut entries: Vec<(Str, Sourced<T>)> =
-            object.iter().filter_map(|entry| Some((entry.key.clone(), decoder.read(&entry.value)?))).collect();
+        let mut entries: Vec<(Str, Sourced<T>)> = object.iter().filter_map(|entry| Some((entry.key.clone(), decoder.read(&entry.value)?))).collect();
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         Some(Map(entries))
     }

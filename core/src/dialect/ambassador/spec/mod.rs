@@ -9,9 +9,9 @@ pub mod decode;
 use crate::resource::Sourced;
 use crate::text::{Node, Str};
 use alloc::vec::Vec;
-pub use decode::{Decode, Decoder, Map, Wrong};
-use decode::spec;
 pub use decode::TextOrList;
+use decode::spec;
+pub use decode::{Decode, Decoder, Map, Wrong};
 
 type List<T> = Vec<Sourced<T>>;
 

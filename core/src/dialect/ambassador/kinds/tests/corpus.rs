@@ -24,8 +24,7 @@ fn the_reference_flags_the_same_objects_with_the_same_words() {
     cases.sort();
     let (mut differences, mut compared, mut admitted) = (Vec::new(), 0, 0);
     for case in cases {
-        let (Ok(input), Ok(errors)) =
-            (std::fs::read_to_string(case.join("input.yaml")), std::fs::read_to_string(case.join("want/errors.json")))
+        let (Ok(input), Ok(errors)) = (std::fs::read_to_string(case.join("input.yaml")), std::fs::read_to_string(case.join("want/errors.json")))
         else {
             continue;
         };

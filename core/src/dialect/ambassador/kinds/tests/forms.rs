@@ -53,11 +53,7 @@ const CONVERSIONS: &[(&str, &str, &str)] = &[
         "{prefix: /, service: a, labels: {d: [{g: [remote_address, w, {generic_key: k}, {h: {header: x, omit_if_not_present: true}}, null]}]}}",
         r#"{"prefix":"/","service":"a","hostname":"*","labels":{"d":[{"g":[{"remote_address":{"key":"remote_address"}},{"generic_key":{"value":"w","v2Shorthand":true}},{"generic_key":{"value":"k"}},{"request_headers":{"key":"h","header_name":"x","omit_if_not_present":true}},{"generic_key":{"value":"","v2Shorthand":true}}]}]}}"#,
     ),
-    (
-        "Mapping",
-        "{prefix: /, service: a, ambassador_id: i, bogus: 1}",
-        r#"{"ambassador_id":["i"],"prefix":"/","service":"a","hostname":"*"}"#,
-    ),
+    ("Mapping", "{prefix: /, service: a, ambassador_id: i, bogus: 1}", r#"{"ambassador_id":["i"],"prefix":"/","service":"a","hostname":"*"}"#),
     ("TCPMapping", "{port: 1, service: a, tls: true}", r#"{"port":1,"service":"https://a","v2ExplicitTLS":{"tls":"bool:true"}}"#),
     ("TCPMapping", "{port: 1, service: a, tls: ctx, v3StatsName: s}", r#"{"port":1,"service":"a","tls":"ctx","stats_name":"s"}"#),
     ("Host", "{hostname: h, ambassadorId: i, ambassador_id: [j]}", r#"{"ambassador_id":["j","i"],"hostname":"h"}"#),
@@ -134,8 +130,7 @@ fn v3alpha1_only_goes_through_the_structs() {
 
 #[test]
 fn annotations_are_unfolded_and_not_pruned_first() {
-    let text =
-        "apiVersion: ambassador/v2\nkind: Mapping\nname: m\nnamespace: m\nmetadata_labels: {a: b}\nprefix: /\nservice: a\nbogus: 1\n";
+    let text = "apiVersion: ambassador/v2\nkind: Mapping\nname: m\nnamespace: m\nmetadata_labels: {a: b}\nprefix: /\nservice: a\nbogus: 1\n";
     let (admission, findings) = admitted(text, Via::Annotation);
     assert_eq!(json(&admission), r#"{"prefix":"/","service":"a","hostname":"*"}"#);
     assert_eq!(admission.errors, [""; 0]);
@@ -147,15 +142,13 @@ fn annotations_are_unfolded_and_not_pruned_first() {
         ("''", "apiVersion None/ unsupported"),
         ("example.com/v1", "apiVersion example.com/v1 unsupported"),
     ] {
-        let (admission, findings) =
-            admitted(&format!("apiVersion: {version}\nkind: Mapping\nname: m\nprefix: /\nservice: a\n"), Via::Annotation);
+        let (admission, findings) = admitted(&format!("apiVersion: {version}\nkind: Mapping\nname: m\nprefix: /\nservice: a\n"), Via::Annotation);
         assert_eq!(admission.errors, [text]);
         assert_eq!(findings.iter().map(|finding| finding.code.name).collect::<Vec<_>>(), ["unsupported-version"]);
         assert!(!admission.refused);
     }
     // A null stays one here, and an empty value is missed after the conversion.
-    let (admission, _) =
-        admitted(&object("v3alpha1", "Mapping", "{hostname: h, prefix: /, service: a, timeout_ms: null}"), Via::Annotation);
+    let (admission, _) = admitted(&object("v3alpha1", "Mapping", "{hostname: h, prefix: /, service: a, timeout_ms: null}"), Via::Annotation);
     assert_eq!(admission.errors, ["spec.timeout_ms in body must be of type integer: \"null\""]);
     let (admission, _) = admitted(&object("v3alpha1", "Mapping", "{hostname: h, prefix: '', service: a}"), Via::Annotation);
     assert_eq!(admission.errors, ["spec.prefix in body is required"]);
@@ -189,8 +182,7 @@ fn findings_stand_at_their_node_and_help() {
             "add `hostname: \"*\"` for every host, as v2 did by itself",
         ),
         (
-            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {hostname: h, service: a}\nprefix: /\n"
-                .into(),
+            "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {hostname: h, service: a}\nprefix: /\n".into(),
             "unknown-field",
             "a Mapping has no `prefix` beside `spec`; it is dropped",
             "put it under `spec`: `spec.prefix`",
@@ -212,10 +204,7 @@ fn the_server_refuses_names_labels_and_versions() {
             "apiVersion: getambassador.io/v2\nkind: Listener\nmetadata: {name: a}",
             "no matches for kind \"Listener\" in version \"getambassador.io/v2\"",
         ),
-        (
-            "apiVersion: getambassador.io/v1\nkind: Host\nmetadata: {name: a}",
-            "no matches for kind \"Host\" in version \"getambassador.io/v1\"",
-        ),
+        ("apiVersion: getambassador.io/v1\nkind: Host\nmetadata: {name: a}", "no matches for kind \"Host\" in version \"getambassador.io/v1\""),
         (
             "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /, service: a}",
             "metadata.name: Required value: name or generateName is required",
@@ -261,15 +250,8 @@ fn broken_objects_of_any_size_neither_panic_nor_take_long() {
     let (admission, _) = admitted(&text, Via::ApiServer);
     let regexes = admission.spec.as_deref().and_then(|spec| spec.get("regex_headers")?.as_object().map(crate::text::Object::len));
     assert_eq!(regexes, Some(50_000));
-    for text in [
-        "",
-        "spec:",
-        "spec: []",
-        "spec: {spec: {}}",
-        "metadata: 1",
-        "metadata: {name: {}, labels: []}",
-        "spec: {labels: {a: [{}, 1, null]}}",
-    ] {
+    for text in ["", "spec:", "spec: []", "spec: {spec: {}}", "metadata: 1", "metadata: {name: {}, labels: []}", "spec: {labels: {a: [{}, 1, null]}}"]
+    {
         for kind in ALL {
             for version in ["v0", "v1", "v2", "v3alpha1"] {
                 let text = format!("apiVersion: getambassador.io/{version}\nkind: {}\n{text}", kind.name);
