@@ -29,8 +29,8 @@ fn played() -> Result<(), String> {
     print!("{text}");
     title("What is wrong with it?");
     show_run(&["check", EXAMPLE]);
-    title("What does Envoy get, and which line makes it? A timeout that nobody wrote down:");
-    show_run(&["explain", "route:/cart//route/timeout", EXAMPLE]);
+    title("What does Envoy get, and which line makes it? The timeout of the API, say:");
+    show_run(&["explain", "route:/api//route/timeout", EXAMPLE]);
     title("And the other way round: what does a line make?");
     let line = text.lines().position(|line| line.contains("weight:")).map_or(1, |at| at + 1);
     show_run(&["explain", &format!("{EXAMPLE}:{line}"), EXAMPLE]);

@@ -6,6 +6,9 @@ mod arrows;
 mod files;
 mod licences;
 
+#[cfg(test)]
+mod tests;
+
 use crate::shell::{output, program, root};
 use std::fs;
 use std::process::ExitCode;
