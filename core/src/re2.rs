@@ -186,10 +186,10 @@ impl Parser<'_> {
         if large(low) || high.is_some_and(|high| !high.is_empty() && large(high)) {
             return Err("RE2 repeats at most 1000 times".to_string());
         }
-        if let (Ok(low), Some(Ok(high))) = (low.parse::<u32>(), high.map(str::parse::<u32>)) {
-            if high < low {
-                return Err(format!("the repetition `{{{inner}}}` is backwards"));
-            }
+        if let (Ok(low), Some(Ok(high))) = (low.parse::<u32>(), high.map(str::parse::<u32>))
+            && high < low
+        {
+            return Err(format!("the repetition `{{{inner}}}` is backwards"));
         }
         Ok(Some(end + 1))
     }

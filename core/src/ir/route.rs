@@ -158,7 +158,6 @@ pub struct RuntimeFraction {
 
 /// What happens to a request.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[expect(clippy::large_enum_variant, reason = "most routes forward, and each is shared")]
 pub enum RouteAction {
     /// It goes to a cluster.
     Forward(Arc<Forward>),

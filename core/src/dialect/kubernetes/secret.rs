@@ -81,14 +81,14 @@ pub enum Pem {
     /// A block, but what is in it has no such form.
     NotDer,
     /// No block.
-    NoPem,
+    Absent,
 }
 
 /// What the base64 of a PEM text holds. Certificates and keys are not read further than the form of their DER.
 pub fn pem(base64: &Secret<Str>) -> Pem {
-    let Some(bytes) = decode(base64.expose()) else { return Pem::NoPem };
+    let Some(bytes) = decode(base64.expose()) else { return Pem::Absent };
     let text = String::from_utf8_lossy(&bytes);
-    let Some((kind, body)) = pem_block(&text) else { return Pem::NoPem };
+    let Some((kind, body)) = pem_block(&text) else { return Pem::Absent };
     let body: String = body.lines().filter(|line| !line.contains(':')).flat_map(|line| line.trim().chars()).collect();
     match (kind.is_empty(), decode(&body)) {
         (false, Some(der)) => {
@@ -98,7 +98,7 @@ pub fn pem(base64: &Secret<Str>) -> Pem {
                 Pem::NotDer
             }
         }
-        _ => Pem::NoPem,
+        _ => Pem::Absent,
     }
 }
 

@@ -96,7 +96,7 @@ fn check_pem(object: &Object, forced: bool, sink: &mut Vec<Diagnostic>) -> Vec<S
         let wrong = match secret::pem(value) {
             secret::Pem::Der => continue,
             secret::Pem::NotDer => format!("has a PEM block, but no {what} in it"),
-            secret::Pem::NoPem => format!("is not a PEM-encoded {what}"),
+            secret::Pem::Absent => format!("is not a PEM-encoded {what}"),
         };
         sink.push(findings::bad_pem(object, *node, key, &wrong, forced));
         errors.push(format!("{key} {wrong}"));

@@ -53,7 +53,7 @@ impl Lowering<'_, '_> {
             lb_policy: cluster.lb_policy.clone().map(|policy| lb_policy(&policy)),
             connect_timeout: timeout.unwrap_or_else(|| Sourced::built_in(core::time::Duration::from_secs(3))),
             dns_family: Some(self.dns_family(cluster)),
-            respect_dns_ttl: cluster.respect_dns_ttl.clone().filter(|on| on.value),
+            respect_dns_ttl: cluster.respect_dns_ttl.filter(|on| on.value),
             circuit_breakers: self.circuit_breakers(cluster, on),
             http: self.upstream_http(cluster, on),
             tls: cluster.tls.as_ref().and_then(|tls| self.upstream_tls(tls)),
@@ -74,7 +74,7 @@ impl Lowering<'_, '_> {
     fn dns_family(&self, cluster: &Cluster) -> Sourced<DnsFamily> {
         let module = &self.model.ambassador.settings;
         let flag = |own: &Option<Sourced<bool>>, module: &Option<Sourced<bool>>, default: bool| {
-            own.clone().or_else(|| module.clone()).unwrap_or_else(|| Sourced::built_in(default))
+            own.or(*module).unwrap_or_else(|| Sourced::built_in(default))
         };
         let v6 = flag(&cluster.enable_ipv6, &module.enable_ipv6, false);
         let v4 = flag(&cluster.enable_ipv4, &module.enable_ipv4, true);
@@ -110,13 +110,13 @@ impl Lowering<'_, '_> {
     fn upstream_http(&mut self, cluster: &Cluster, on: &Identity) -> UpstreamHttp {
         let module = &self.model.ambassador.settings;
         let nonzero = |own: &Option<Sourced<i64>>, module: &Option<Sourced<i64>>| {
-            let own = own.clone().filter(|ms| ms.value != 0);
-            own.or_else(|| module.clone().filter(|ms| ms.value != 0))
+            let own = (*own).filter(|ms| ms.value != 0);
+            own.or_else(|| (*module).filter(|ms| ms.value != 0))
         };
         let idle = nonzero(&cluster.idle_timeout_ms, &module.cluster_idle_timeout_ms);
         let lifetime = nonzero(&cluster.max_connection_lifetime_ms, &module.cluster_max_connection_lifetime_ms);
         UpstreamHttp {
-            http2: cluster.grpc.clone().filter(|grpc| grpc.value).map(|grpc| grpc.map(|_| ())),
+            http2: cluster.grpc.filter(|grpc| grpc.value).map(|grpc| grpc.map(|_| ())),
             idle_timeout: idle.and_then(|ms| self.milliseconds(&ms, "cluster_idle_timeout_ms", on)),
             max_connection_duration: lifetime.and_then(|ms| self.milliseconds(&ms, "cluster_max_connection_lifetime_ms", on)),
             header_key_format: None,

@@ -33,7 +33,7 @@ impl Lowering<'_, '_> {
                 FilterKind::GrpcStats(stats) => (filter.name.clone(), HttpFilterKind::GrpcStats(stats.clone())),
                 FilterKind::Lua(script) => (filter.name.clone(), HttpFilterKind::Lua(script.clone())),
                 FilterKind::Gzip(compressor) => (filter.name.clone(), HttpFilterKind::Compressor(compressor.clone())),
-                FilterKind::Buffer(limit) => (filter.name.clone(), HttpFilterKind::Buffer(limit.clone())),
+                FilterKind::Buffer(limit) => (filter.name.clone(), HttpFilterKind::Buffer(*limit)),
                 FilterKind::Rbac(rbac) => (filter.name.clone(), HttpFilterKind::Rbac(rbac.clone())),
                 FilterKind::Cors => (filter.name.clone(), HttpFilterKind::Cors),
                 FilterKind::Auth => match &model.auth {
@@ -69,7 +69,7 @@ impl Lowering<'_, '_> {
         let on = &auth.identity;
         let key = auth.cluster.as_deref().unwrap_or_default();
         let service = spec.auth_service.as_ref().and_then(|service| service.origin);
-        let timeout = spec.timeout_ms.clone().unwrap_or_else(|| Sourced::built_in(5000));
+        let timeout = spec.timeout_ms.unwrap_or_else(|| Sourced::built_in(5000));
         let timeout = self.milliseconds(&timeout, "timeout_ms", on).unwrap_or_else(|| Sourced::built_in(core::time::Duration::from_secs(5)));
         let transport = if auth.proto.value == "grpc" { AuthorizationTransport::Grpc } else { self.http_transport(auth, key) };
         let filter = ExtAuthz {
@@ -78,7 +78,7 @@ impl Lowering<'_, '_> {
             timeout,
             clear_route_cache: true,
             body: self.body(auth),
-            failure_mode_allow: spec.failure_mode_allow.clone().filter(|allow| allow.value),
+            failure_mode_allow: spec.failure_mode_allow.filter(|allow| allow.value),
             status_on_error: spec
                 .status_on_error
                 .as_ref()
@@ -114,7 +114,7 @@ impl Lowering<'_, '_> {
     fn body(&mut self, auth: &Auth) -> Option<Sourced<Body>> {
         if let Some(include) = &auth.spec.include_body {
             let max_bytes = include.value.max_bytes.as_ref().and_then(|bytes| self.unsigned(bytes, "max_bytes", &auth.identity));
-            return Some(Sourced::new(Body { max_bytes, allow_partial: include.value.allow_partial.clone() }, include.origin));
+            return Some(Sourced::new(Body { max_bytes, allow_partial: include.value.allow_partial }, include.origin));
         }
         let allow = auth.spec.allow_request_body.as_ref().filter(|allow| allow.value)?;
         let origin: Option<Origin> = allow.origin.map(|origin| origin.by(Rule::Derived));
@@ -125,14 +125,14 @@ impl Lowering<'_, '_> {
     fn rate_limiting(&mut self, limit: &RateLimit) -> Option<RateLimitService> {
         let spec = &limit.spec;
         let cluster = self.model.envoy_name(limit.cluster.as_deref()?);
-        let timeout = spec.timeout_ms.clone().unwrap_or_else(|| Sourced::built_in(20));
+        let timeout = spec.timeout_ms.unwrap_or_else(|| Sourced::built_in(20));
         let off = || Sourced::built_in(false);
         Some(RateLimitService {
             domain: limit.domain.clone(),
             cluster: Sourced::new(cluster, spec.service.as_ref().and_then(|service| service.origin)),
             timeout: self.milliseconds(&timeout, "timeout_ms", &limit.identity)?,
-            failure_mode_deny: spec.failure_mode_deny.clone().unwrap_or_else(off),
-            resource_exhausted: spec.grpc.as_ref().and_then(|grpc| grpc.value.rate_limited_as_resource_exhausted.clone()).unwrap_or_else(off),
+            failure_mode_deny: spec.failure_mode_deny.unwrap_or_else(off),
+            resource_exhausted: spec.grpc.as_ref().and_then(|grpc| grpc.value.rate_limited_as_resource_exhausted).unwrap_or_else(off),
         })
     }
 }

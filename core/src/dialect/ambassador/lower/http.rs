@@ -66,10 +66,10 @@ impl Lowering<'_, '_> {
         let on = &module.identity;
         let mut access_logs = self.log_services();
         access_logs.extend(self.file_log());
-        let or_default = |value: &Option<Sourced<bool>>, default: bool| Some(value.clone().unwrap_or_else(|| Sourced::built_in(default)));
+        let or_default = |value: &Option<Sourced<bool>>, default: bool| Some((*value).unwrap_or_else(|| Sourced::built_in(default)));
         let tracing = model.tracing.as_ref();
         let streams = listener.max_concurrent_streams.as_ref();
-        let depth = listener.l7_depth.clone().filter(|depth| depth.value > 0);
+        let depth = listener.l7_depth.filter(|depth| depth.value > 0);
         let server_name = settings.server_name.clone().unwrap_or_else(|| Sourced::built_in("envoy".into()));
         let manager = HttpConnectionManager {
             stat_prefix: listener.stats_prefix.clone(),
@@ -88,7 +88,7 @@ impl Lowering<'_, '_> {
             max_request_headers_kb: self.max_request_headers(),
             http1: Http1Options {
                 accept_http_10: or_default(&settings.enable_http10, false),
-                allow_chunked_length: settings.allow_chunked_length.clone(),
+                allow_chunked_length: settings.allow_chunked_length,
                 header_key_format: self.header_key_format(),
             },
             max_concurrent_streams: streams.and_then(|streams| self.unsigned(streams, "http2MaxConcurrentStreams", &listener.identity)),
@@ -134,7 +134,7 @@ impl Lowering<'_, '_> {
     /// `proper_case`. The other form, `header_case_overrides`, uses a field that Envoy's v3 API no longer has.
     fn header_key_format(&mut self) -> Option<Sourced<HeaderKeyFormat>> {
         let module = &self.model.ambassador;
-        let proper = module.settings.proper_case.clone().filter(|on| on.value);
+        let proper = module.settings.proper_case.filter(|on| on.value);
         if let Some(overrides) = &module.settings.header_case_overrides {
             let list = overrides.value.as_array().map(alloc::vec::Vec::as_slice);
             let overall = |this: &mut Self, message: &str| {
@@ -169,9 +169,9 @@ impl Lowering<'_, '_> {
         for log in model.log_services.values() {
             let Some(cluster) = log.cluster.as_deref() else { continue };
             let service = log.spec.service.as_ref().and_then(|service| service.origin);
-            let seconds = log.spec.flush_interval_time.clone().unwrap_or_else(|| Sourced::built_in(1));
-            let bytes = log.spec.flush_interval_byte_size.clone().unwrap_or_else(|| Sourced::built_in(16384));
-            let Some(flush) = self.milliseconds(&seconds.clone().map(|s| s.saturating_mul(1000)), "flush_interval_time", &log.identity) else {
+            let seconds = log.spec.flush_interval_time.unwrap_or_else(|| Sourced::built_in(1));
+            let bytes = log.spec.flush_interval_byte_size.unwrap_or_else(|| Sourced::built_in(16384));
+            let Some(flush) = self.milliseconds(&seconds.map(|s| s.saturating_mul(1000)), "flush_interval_time", &log.identity) else {
                 continue;
             };
             let flush = Some(flush).filter(|flush| !flush.value.is_zero()).unwrap_or_else(|| {
@@ -212,25 +212,22 @@ impl Lowering<'_, '_> {
         let written = settings.envoy_log_format.as_ref().filter(|_| unreadable.is_none());
         let kind = settings.envoy_log_type.as_ref().map_or("text", |kind| kind.value.as_str()).to_ascii_lowercase();
         let format = match kind.as_str() {
-            "json" | "typed_json" => {
-                let format = match written.map(|format| (&format.value.value, format.origin)) {
-                    Some((Value::Object(object), origin)) => {
-                        let typed = kind == "typed_json";
-                        let fields = object.iter().map(|entry| (entry.key.clone(), json(&entry.value))).collect();
-                        Sourced::new(if typed { AccessLogFormat::TypedJson(fields) } else { AccessLogFormat::Json(fields) }, origin)
+            "json" | "typed_json" => match written.map(|format| (&format.value.value, format.origin)) {
+                Some((Value::Object(object), origin)) => {
+                    let typed = kind == "typed_json";
+                    let fields = object.iter().map(|entry| (entry.key.clone(), json(&entry.value))).collect();
+                    Sourced::new(if typed { AccessLogFormat::TypedJson(fields) } else { AccessLogFormat::Json(fields) }, origin)
+                }
+                _ => {
+                    let mut fields: Vec<(Str, Json)> =
+                        JSON_FORMAT.iter().map(|(key, value)| (Str::new_static(key), Json::String(Str::new_static(value)))).collect();
+                    if model.tracing.as_ref().is_some_and(|tracing| tracing.driver.value == Driver::Datadog) {
+                        fields.push(("dd.trace_id".into(), Json::String("%REQ(X-DATADOG-TRACE-ID)%".into())));
+                        fields.push(("dd.span_id".into(), Json::String("%REQ(X-DATADOG-PARENT-ID)%".into())));
                     }
-                    _ => {
-                        let mut fields: Vec<(Str, Json)> =
-                            JSON_FORMAT.iter().map(|(key, value)| (Str::new_static(key), Json::String(Str::new_static(value)))).collect();
-                        if model.tracing.as_ref().is_some_and(|tracing| tracing.driver.value == Driver::Datadog) {
-                            fields.push(("dd.trace_id".into(), Json::String("%REQ(X-DATADOG-TRACE-ID)%".into())));
-                            fields.push(("dd.span_id".into(), Json::String("%REQ(X-DATADOG-PARENT-ID)%".into())));
-                        }
-                        Sourced::built_in(if kind == "json" { AccessLogFormat::Json(fields) } else { AccessLogFormat::TypedJson(fields) })
-                    }
-                };
-                format
-            }
+                    Sourced::built_in(if kind == "json" { AccessLogFormat::Json(fields) } else { AccessLogFormat::TypedJson(fields) })
+                }
+            },
             _ => match written.and_then(|format| Some((format.value.as_str().filter(|text| !text.is_empty())?, format.origin))) {
                 Some((text, origin)) => Sourced::new(AccessLogFormat::Text(format!("{text}\n").into()), origin),
                 None => Sourced::built_in(AccessLogFormat::Text(format!("{TEXT_FORMAT}\n").into())),

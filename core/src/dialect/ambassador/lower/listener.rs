@@ -103,13 +103,13 @@ impl<'m> Lowering<'m, '_> {
             Some(tracing) => Sourced::new(TrafficDirection::Outbound, tracing.identity.origin.map(|origin| origin.by(Rule::Derived))),
             None => Sourced::built_in(TrafficDirection::Unspecified),
         };
-        let limit = self.model.ambassador.settings.buffer_limit_bytes.clone().filter(|limit| limit.value != 0);
+        let limit = self.model.ambassador.settings.buffer_limit_bytes.filter(|limit| limit.value != 0);
         let identity = &self.model.ambassador.identity;
         Some(crate::ir::Listener {
             name: Sourced::new(listener.identity.name.clone(), listener.identity.origin.map(|origin| origin.by(Rule::Derived))),
             address: Address {
                 address: listener.bind_address.clone(),
-                port: listener.port.clone(),
+                port: listener.port,
                 protocol: if udp { SocketProtocol::Udp } else { SocketProtocol::Tcp },
             },
             filters: filters.collect(),
@@ -189,7 +189,7 @@ impl<'m> Lowering<'m, '_> {
                 let name = Sourced::new(self.model.envoy_name(mapping.cluster.as_deref()?), mapping.service.origin);
                 Some(WeightedCluster {
                     name,
-                    weight: mapping.share.clone(),
+                    weight: mapping.share,
                     request_headers: HeaderMutations::default(),
                     response_headers: HeaderMutations::default(),
                 })

@@ -36,7 +36,7 @@ impl Lowering<'_, '_> {
             idle_timeout: self.listener_idle_timeout(),
             ..HttpConnectionManager::default()
         };
-        let limit = self.model.ambassador.settings.buffer_limit_bytes.clone().filter(|limit| limit.value != 0);
+        let limit = self.model.ambassador.settings.buffer_limit_bytes.filter(|limit| limit.value != 0);
         let on = self.model.ambassador.identity.clone();
         Listener {
             name: Sourced::built_in(format!("ambassador-listener-ready-{address}-{port}").into()),

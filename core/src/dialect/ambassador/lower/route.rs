@@ -208,7 +208,7 @@ impl<'m> Lowering<'m, '_> {
     fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Kept<Route> {
         let on = &mapping.identity;
         let cluster = self.model.envoy_name(mapping.cluster.as_deref()?);
-        let fraction = RuntimeFraction { percent: mapping.share.clone(), runtime_key: Some(format!("routing.traffic_shift.{cluster}").into()) };
+        let fraction = RuntimeFraction { percent: mapping.share, runtime_key: Some(format!("routing.traffic_shift.{cluster}").into()) };
         let matcher = self.matcher(http, mapping, fraction)?;
         let shared = &http.shared;
         let forward = self.forward(group, http, mapping, cluster)?;
@@ -236,7 +236,7 @@ impl<'m> Lowering<'m, '_> {
         } else {
             prefix.clone().map(PathMatch::Prefix)
         };
-        let case_sensitive = spec.case_sensitive.clone().or_else(|| http.shared.case_sensitive.clone());
+        let case_sensitive = spec.case_sensitive.or(http.shared.case_sensitive);
         let mut headers = Vec::with_capacity(mapping.headers.len());
         for header in &mapping.headers {
             headers.extend(self.header_match(header, on)?);
@@ -275,7 +275,7 @@ impl<'m> Lowering<'m, '_> {
 
     /// A regular expression that Envoy takes; otherwise the route goes, as its meaning would change.
     fn regex(&mut self, text: &Sourced<Str>, on: &Identity) -> Kept<Regex> {
-        let limit = self.model.ambassador.regex_max_size.clone();
+        let limit = self.model.ambassador.regex_max_size;
         if let Err(problem) = re2::check(&text.value, limit.value) {
             let message = format!("Envoy refuses the regular expression `{}`: {problem}; the route is left out", text.value);
             self.error(&codes::INVALID_REGEX, message, on, text.origin);
@@ -303,7 +303,7 @@ impl<'m> Lowering<'m, '_> {
     fn forward(&mut self, group: &Group, http: &HttpGroup, mapping: &HttpMapping, cluster: Str) -> Kept<Forward> {
         let on = &mapping.identity;
         let (spec, shared, module) = (&mapping.spec, &http.shared, &self.model.ambassador);
-        let timeout_ms = spec.timeout_ms.clone().or_else(|| module.settings.cluster_request_timeout_ms.clone());
+        let timeout_ms = spec.timeout_ms.or(module.settings.cluster_request_timeout_ms);
         let timeout = self.milliseconds(&timeout_ms.unwrap_or_else(|| Sourced::built_in(3000)), "timeout_ms", on);
         let idle_timeout = spec.idle_timeout_ms.as_ref().and_then(|ms| self.milliseconds(ms, "idle_timeout_ms", on));
         if let Some(priority) = &shared.priority {
@@ -325,7 +325,7 @@ impl<'m> Lowering<'m, '_> {
                 }
                 Some(host.clone().map(HostRewrite::Literal))
             }
-            (None, Some(auto)) => Some(auto.clone().map(HostRewrite::Auto)),
+            (None, Some(auto)) => Some((*auto).map(HostRewrite::Auto)),
             (None, None) => None,
         };
         let cors = shared.cors.clone().or_else(|| self.model.ambassador.cors.clone().map(|cors| cors.by(Rule::Module)));
@@ -394,7 +394,7 @@ impl<'m> Lowering<'m, '_> {
             allow_headers: joined(&spec.headers),
             expose_headers: joined(&spec.exposed_headers),
             max_age: spec.max_age.clone().filter(|age| !age.value.is_empty()),
-            allow_credentials: spec.credentials.clone().filter(|on| on.value),
+            allow_credentials: spec.credentials.filter(|on| on.value),
             runtime_key: Some(format!("routing.cors_enabled.{}", group.key.id()).into()),
         };
         Sourced::new(value, cors.origin)
@@ -417,7 +417,7 @@ impl<'m> Lowering<'m, '_> {
     fn mirror(&mut self, http: &HttpGroup) -> Option<Sourced<MirrorPolicy>> {
         let shadow = http.shadow.as_ref()?;
         let cluster = self.model.envoy_name(shadow.cluster.as_deref()?);
-        let weight = shadow.spec.weight.clone().unwrap_or_else(|| Sourced::built_in(100));
+        let weight = shadow.spec.weight.unwrap_or_else(|| Sourced::built_in(100));
         let percent = self.unsigned(&weight, "weight", &shadow.identity)?;
         let policy = MirrorPolicy { cluster: Sourced::new(cluster, shadow.service.origin), percent };
         Some(Sourced::new(policy, shadow.identity.origin))

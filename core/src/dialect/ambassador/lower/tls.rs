@@ -30,7 +30,7 @@ impl Lowering<'_, '_> {
         let tls = DownstreamTls {
             certificates: vec![certificate],
             validation: validation(context),
-            require_client_certificate: context.spec.cert_required.clone(),
+            require_client_certificate: context.spec.cert_required,
             parameters: parameters(&context.spec),
             alpn: alpn(&context.spec),
         };

@@ -278,8 +278,8 @@ impl Model<'_> {
             window_bits,
             min_content_length,
             content_types: gzip.content_type.clone().map(|types| types.value).unwrap_or_default(),
-            disable_on_etag: gzip.disable_on_etag_header.clone(),
-            remove_accept_encoding: gzip.remove_accept_encoding_header.clone(),
+            disable_on_etag: gzip.disable_on_etag_header,
+            remove_accept_encoding: gzip.remove_accept_encoding_header,
         }
     }
 
@@ -386,11 +386,7 @@ impl Model<'_> {
             return self.complain_of_module(message, written.origin);
         };
         let Some(format) = &settings.envoy_log_format else { return };
-        let fits = match (&format.value.value, kind) {
-            (Value::String(_), "text") => true,
-            (Value::Object(_), "json" | "typed_json") => true,
-            _ => false,
-        };
+        let fits = matches!((&format.value.value, kind), (Value::String(_), "text") | (Value::Object(_), "json" | "typed_json"));
         if !fits {
             let needed = if kind == "text" { "string" } else { "dictionary" };
             let shown = python_value(&format.value);

@@ -2,7 +2,7 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irauth.py`, `envoy/v3/v3httpfilter.py`.
 
-use super::cluster::Wanted;
+use super::cluster::{Asked, Wanted};
 use super::group::NamedBreaker;
 use super::mapping::Breakers;
 use super::posts::{Identity, Post};
@@ -87,9 +87,9 @@ impl Auth {
         if auth.path_prefix.is_none() {
             auth.path_prefix.clone_from(&spec.path_prefix);
         }
-        let module_linkerd = model.ambassador.settings.add_linkerd_headers.clone().map(|on| on.by(Rule::Module));
+        let module_linkerd = model.ambassador.settings.add_linkerd_headers.map(|on| on.by(Rule::Module));
         auth.add_linkerd_headers = match &spec.add_linkerd_headers {
-            Some(on) if on.value => Some(on.clone()),
+            Some(on) if on.value => Some(*on),
             Some(_) => auth.add_linkerd_headers,
             None => module_linkerd,
         };
@@ -111,10 +111,10 @@ impl Auth {
             let message = format!("AuthService cannot support multiple {field} values; using {previous}");
             model.posts.error(on, Post::new(&codes::AUTH_CONFLICT, message, origin));
         };
-        if let (Some(previous), Some(new)) = (&self.path_prefix, &spec.path_prefix) {
-            if previous != new {
-                complain("path_prefix", &previous.value, new.origin);
-            }
+        if let (Some(previous), Some(new)) = (&self.path_prefix, &spec.path_prefix)
+            && previous != new
+        {
+            complain("path_prefix", &previous.value, new.origin);
         }
         if let Some(new) = &spec.timeout_ms {
             let previous = self.spec.timeout_ms.as_ref().map_or(5000, |timeout| timeout.value);
@@ -122,10 +122,10 @@ impl Auth {
                 complain("timeout_ms", &format!("{previous}"), new.origin);
             }
         }
-        if let Some(new) = &spec.proto {
-            if *new != self.proto {
-                complain("proto", &self.proto.value, new.origin);
-            }
+        if let Some(new) = &spec.proto
+            && *new != self.proto
+        {
+            complain("proto", &self.proto.value, new.origin);
         }
     }
 
@@ -170,7 +170,12 @@ impl Model<'_> {
         for entry in auth.services.values() {
             let grpc = Some(Sourced::new(entry.grpc, auth.proto.origin));
             let (tls, stats) = (entry.tls.as_ref(), auth.spec.stats_name.as_ref());
-            let wanted = Wanted::by_service(&auth.identity, &auth.namespace, &entry.service, Some("extauth"), tls, grpc, stats, breakers.as_ref());
+            let wanted = Wanted::by_service(
+                &auth.identity,
+                &auth.namespace,
+                &entry.service,
+                Asked { marker: Some("extauth"), tls, grpc, stats_name: stats, breakers: breakers.as_ref() },
+            );
             match &auth.cluster {
                 None => auth.cluster = Some(self.add_cluster(wanted)),
                 Some(first) => {

@@ -144,7 +144,7 @@ impl<'m> Wanted<'m> {
                 dns_type: spec.dns_type.as_ref(),
                 enable_ipv4: spec.enable_ipv4.as_ref(),
                 enable_ipv6: spec.enable_ipv6.as_ref(),
-                grpc: spec.grpc.clone(),
+                grpc: spec.grpc,
                 keepalive: spec.keepalive.as_ref(),
                 connect_timeout_ms: spec.connect_timeout_ms.as_ref(),
                 idle_timeout_ms: spec.cluster_idle_timeout_ms.as_ref(),
@@ -177,19 +177,26 @@ impl<'m> Wanted<'m> {
     }
 
     /// The cluster of a service that the gateway itself asks (authentication, rate limits, tracing, logs).
-    pub fn by_service(
-        identity: &'m Identity,
-        namespace: &'m str,
-        service: &'m Sourced<Str>,
-        marker: Option<&'static str>,
-        tls: Option<&'m Sourced<Str>>,
-        grpc: Option<Sourced<bool>>,
-        stats_name: Option<&'m Sourced<Str>>,
-        breakers: Option<&'m Breakers>,
-    ) -> Self {
+    pub fn by_service(identity: &'m Identity, namespace: &'m str, service: &'m Sourced<Str>, asked: Asked<'m>) -> Self {
+        let Asked { marker, tls, grpc, stats_name, breakers } = asked;
         let settings = Settings { grpc, stats_name, breakers, ..Settings::default() };
         Self { identity, namespace, service, marker: marker.map(Str::new_static), resolver: None, tls, host_rewrite: None, settings }
     }
+}
+
+/// What a service that the gateway asks says of its cluster.
+#[derive(Default)]
+pub struct Asked<'m> {
+    /// Part of the name, e.g. `extauth`.
+    pub marker: Option<&'static str>,
+    /// Name of a TLS context.
+    pub tls: Option<&'m Sourced<Str>>,
+    /// gRPC, so HTTP/2.
+    pub grpc: Option<Sourced<bool>>,
+    /// Name in statistics.
+    pub stats_name: Option<&'m Sourced<Str>>,
+    /// Limits.
+    pub breakers: Option<&'m Breakers>,
 }
 
 /// What can be known of a cluster from its name's parts.
@@ -246,7 +253,7 @@ impl Model<'_> {
             max_connection_lifetime_ms: settings.max_connection_lifetime_ms.cloned(),
             keepalive: settings.keepalive.cloned(),
             breakers: settings.breakers.cloned(),
-            grpc: settings.grpc.clone(),
+            grpc: settings.grpc,
             tls: named.tls,
             respect_dns_ttl: settings.respect_dns_ttl.cloned(),
             health_checks,
@@ -322,18 +329,18 @@ impl Model<'_> {
         let starts = |prefix: &str| service.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
         if starts("https://") {
             service = &service[8..];
-            tls = Some(context.clone());
+            tls = Some(context);
             fields.push("otls".into());
         } else if starts("http://") {
             service = &service[7..];
             if let (Some(context), Some(name)) = (&context, context_name) {
                 let message = format!("Originate-TLS context {} being used even though service {service} lists HTTP", name.value);
                 problems.push((&codes::TLS_OVER_HTTP, message, name.origin));
-                tls = Some(Some(context.clone()));
+                tls = Some(Some(*context));
                 fields.push("otls".into());
             }
         } else if let (Some(context), Some(name)) = (&context, context_name) {
-            tls = Some(Some(context.clone()));
+            tls = Some(Some(*context));
             fields.push("otls".into());
             fields.push(name.value.to_string());
         }

@@ -116,7 +116,7 @@ impl<M> Member<M> {
 
 impl<M> Clone for Member<M> {
     fn clone(&self) -> Self {
-        Self { mapping: self.mapping.clone(), share: self.share.clone(), cluster: self.cluster.clone() }
+        Self { mapping: self.mapping.clone(), share: self.share, cluster: self.cluster.clone() }
     }
 }
 
@@ -302,7 +302,7 @@ impl Model<'_> {
     pub(super) fn add_tcp_mapping(&mut self, mapping: TcpMapping) {
         let address = text(mapping.spec.address.as_ref());
         let host = text(mapping.spec.host.as_ref());
-        let port = mapping.spec.port.clone().unwrap_or_default();
+        let port = mapping.spec.port.unwrap_or_default();
         let or_star = |text: &str| if text.is_empty() { String::from("*") } else { text.into() };
         let key = GroupKey(format!("TCP-{}{}{}", or_star(address), port.value, or_star(host)).into());
         let Self { groups, posts, .. } = self;
@@ -345,7 +345,7 @@ impl Model<'_> {
                     for mapping in &mut tcp.mappings {
                         mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping)));
                     }
-                    let weights = weights(&tcp.mappings, |m| (m.spec.weight.clone(), &m.identity.name));
+                    let weights = weights(&tcp.mappings, |m| (m.spec.weight, &m.identity.name));
                     match self.shares(weights, &group.identity) {
                         Ok(order) => reorder(&mut tcp.mappings, &order, |m, share| m.share = share),
                         Err(partial) => partial.into_iter().for_each(|(at, share)| tcp.mappings[at].share = share),
@@ -363,7 +363,7 @@ impl Model<'_> {
             shadow.cluster = Some(self.add_mapping_cluster(&shadow.mapping, Some("shadow".into()), memory));
         }
         if let Some(redirect) = &group.redirect {
-            group.shared.case_sensitive = redirect.spec.case_sensitive.clone().or(group.shared.case_sensitive.take());
+            group.shared.case_sensitive = redirect.spec.case_sensitive.or(group.shared.case_sensitive.take());
             return;
         }
         for mapping in &mut group.mappings {
@@ -375,7 +375,7 @@ impl Model<'_> {
             only.share = Sourced::new(100, origin.by(Rule::Derived));
             return;
         }
-        let weights = weights(&group.mappings, |m| (m.spec.weight.clone(), &m.identity.name));
+        let weights = weights(&group.mappings, |m| (m.spec.weight, &m.identity.name));
         match self.shares(weights, identity) {
             Ok(order) => reorder(&mut group.mappings, &order, |m, share| m.share = share),
             Err(partial) => partial.into_iter().for_each(|(at, share)| group.mappings[at].share = share),
@@ -449,14 +449,14 @@ impl Model<'_> {
 type Shares = Vec<(usize, Sourced<u32>)>;
 
 fn weights<M>(members: &[M], weight: impl Fn(&M) -> (Option<Sourced<i64>>, &Str)) -> Vec<(Option<Sourced<i64>>, Str)> {
-    members.iter().map(|member| weight(member)).map(|(weight, name)| (weight, name.clone())).collect()
+    members.iter().map(weight).map(|(weight, name)| (weight, name.clone())).collect()
 }
 
 fn reorder<M>(members: &mut Vec<M>, order: &Shares, set: impl Fn(&mut M, Sourced<u32>)) {
     let mut old: Vec<Option<M>> = members.drain(..).map(Some).collect();
     for (at, share) in order {
         if let Some(mut member) = old.get_mut(*at).and_then(Option::take) {
-            set(&mut member, share.clone());
+            set(&mut member, *share);
             members.push(member);
         }
     }

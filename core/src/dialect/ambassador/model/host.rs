@@ -33,12 +33,15 @@ pub struct Host {
     /// The glob without a port.
     pub sni: Str,
     /// Labels that Mappings must have.
-    pub mapping_selector: Option<Sourced<Vec<(Str, Sourced<Str>)>>>,
+    pub mapping_selector: Option<Sourced<MatchLabels>>,
     /// What happens to insecure requests.
     pub insecure_action: Sourced<InsecureAction>,
     /// Certificate.
     pub context: Option<ContextId>,
 }
+
+/// Labels with the values that they must have.
+pub type MatchLabels = Vec<(Str, Sourced<Str>)>;
 
 /// What happens to insecure requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,10 +164,10 @@ impl Model<'_> {
         };
         if let Some(secret) = &spec.tls_secret {
             let name = secret.value.name.clone().filter(|name| !name.value.is_empty());
-            if let Some(name) = name {
-                if !self.host_certificate(&mut host, spec, &name, secret.value.namespace.as_ref()) {
-                    return None;
-                }
+            if let Some(name) = name
+                && !self.host_certificate(&mut host, spec, &name, secret.value.namespace.as_ref())
+            {
+                return None;
             }
         }
         let key = spec.acme_provider.as_ref().and_then(|acme| acme.value.private_key_secret.as_ref()).and_then(|key| key.value.name.clone());

@@ -177,7 +177,7 @@ impl Model<'_> {
             },
             security.origin,
         );
-        let written_port = spec.port.clone().unwrap_or_default();
+        let written_port = spec.port.unwrap_or_default();
         let Ok(port) = u32::try_from(written_port.value) else {
             self.posts.error(&identity, invalid("port must be from 0 to 65535", written_port.origin));
             return None;
@@ -224,8 +224,8 @@ impl Model<'_> {
             stack,
             security,
             stats_prefix,
-            l7_depth: spec.l7_depth.clone(),
-            max_concurrent_streams: spec.http2_max_concurrent_streams.clone(),
+            l7_depth: spec.l7_depth,
+            max_concurrent_streams: spec.http2_max_concurrent_streams,
             namespace: bound,
             selector,
             identity,

@@ -3,7 +3,7 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irlogservice.py`. Its name is always `logservice`, so that of
 //! several only the first counts.
 
-use super::cluster::Wanted;
+use super::cluster::{Asked, Wanted};
 use super::posts::{Identity, Post};
 use super::{Model, spec_of};
 use crate::diagnostic::codes;
@@ -63,10 +63,8 @@ impl Model<'_> {
         let http = spec.driver.as_ref().is_some_and(|driver| driver.value == "http");
         let headers: Vec<_> =
             spec.driver_config.iter().flat_map(|config| &config.value.additional_log_headers).flat_map(|headers| &headers.value).collect();
-        if !http {
-            if let Some(header) = headers.first() {
-                return refuse(&codes::UNSUPPORTED_FEATURE, "additional_log_headers are not supported in tcp mode", header.origin);
-            }
+        if !http && let Some(header) = headers.first() {
+            return refuse(&codes::UNSUPPORTED_FEATURE, "additional_log_headers are not supported in tcp mode", header.origin);
         }
         if let Some(nameless) = headers.iter().find(|header| header.value.header_name.as_ref().is_none_or(|name| name.value.is_empty())) {
             return refuse(&codes::MISSING_FIELD, "Please provide a header name for every additional log header!", nameless.origin);
@@ -78,9 +76,9 @@ impl Model<'_> {
         let mut services = core::mem::take(&mut self.log_services);
         for log in services.values_mut() {
             let service = log.spec.service.clone().unwrap_or_default();
-            let grpc = log.spec.grpc.clone().or(Some(Sourced::built_in(false)));
+            let grpc = log.spec.grpc.or(Some(Sourced::built_in(false)));
             // The reference reads no `stats_name` here.
-            let wanted = Wanted::by_service(&log.identity, &log.namespace, &service, Some("logging"), None, grpc, None, None);
+            let wanted = Wanted::by_service(&log.identity, &log.namespace, &service, Asked { marker: Some("logging"), grpc, ..Asked::default() });
             log.cluster = Some(self.add_cluster(wanted));
         }
         self.log_services = services;

@@ -241,16 +241,15 @@ impl HttpMapping {
             Ok(breakers) => self.breakers = breakers,
             Err(()) => return false,
         }
-        if let Some(policy) = &self.spec.retry_policy {
-            if !valid_retry_policy(&policy.value) {
-                let origin = policy.value.retry_on.as_ref().map_or(policy.origin, |on| on.origin);
-                let policy = Identity { origin: self.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
-                model.posts.error(
-                    &policy,
-                    Post::new(&codes::INVALID_RETRY_POLICY, "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>", origin),
-                );
-                return false;
-            }
+        if let Some(policy) = &self.spec.retry_policy
+            && !valid_retry_policy(&policy.value)
+        {
+            let origin = policy.value.retry_on.as_ref().map_or(policy.origin, |on| on.origin);
+            let policy = Identity { origin: self.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
+            model
+                .posts
+                .error(&policy, Post::new(&codes::INVALID_RETRY_POLICY, "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>", origin));
+            return false;
         }
         let mut kept = true;
         if let Some(overrides) = &self.spec.error_response_overrides {
@@ -292,10 +291,10 @@ impl HttpMapping {
                 exclude("path_redirect", "regex_redirect", regex.origin);
             }
         }
-        if self.spec.prefix_redirect.is_some() {
-            if let Some(regex) = self.spec.regex_redirect.take() {
-                exclude("prefix_redirect", "regex_redirect", regex.origin);
-            }
+        if self.spec.prefix_redirect.is_some()
+            && let Some(regex) = self.spec.regex_redirect.take()
+        {
+            exclude("prefix_redirect", "regex_redirect", regex.origin);
         }
     }
 

@@ -38,6 +38,9 @@ impl Environment {
     }
 }
 
+/// The Mapping that a cluster was made of, which is kept alive, the marker in its name, and the cluster.
+type KnownCluster = (Arc<HttpMapping>, Option<Str>, Arc<Cluster>);
+
 /// Mappings by the address of the resource that they were made from, which is kept alive.
 #[derive(Default)]
 pub(super) struct Mappings {
@@ -45,7 +48,7 @@ pub(super) struct Mappings {
     known: HashMap<usize, (Arc<Resource>, Arc<HttpMapping>)>,
     used: HashMap<usize, (Arc<Resource>, Arc<HttpMapping>)>,
     /// By the address of the Mapping.
-    clusters: HashMap<usize, (Arc<HttpMapping>, Option<Str>, Arc<Cluster>)>,
+    clusters: HashMap<usize, KnownCluster>,
 }
 
 impl Mappings {

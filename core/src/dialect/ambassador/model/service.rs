@@ -143,11 +143,13 @@ fn normalize_slowly(service: &str, namespace: Option<&str>) -> Result<String, St
     check_escapes(host)?;
     let mut host = unquote(host);
     let port = authority.port_number()?;
-    if let Some(namespace) = namespace {
-        if !host.contains('.') && !host.contains(':') && host != "localhost" {
-            host.push('.');
-            host.push_str(namespace);
-        }
+    if let Some(namespace) = namespace
+        && !host.contains('.')
+        && !host.contains(':')
+        && host != "localhost"
+    {
+        host.push('.');
+        host.push_str(namespace);
     }
     let mut quoted = quote(&host);
     if quoted.contains(':') {

@@ -167,7 +167,7 @@ impl Model<'_> {
         }
         if let Some(port) = &context.spec.redirect_cleartext_from {
             match &self.redirect_cleartext_from {
-                None => self.redirect_cleartext_from = Some(port.clone()),
+                None => self.redirect_cleartext_from = Some(*port),
                 Some(taken) if taken.value != port.value => {
                     let message = format!("TLSContext: {name}; configured conflicting redirect_from port: {}", port.value);
                     self.posts.overall(Post::new(&codes::CONFLICTING_REDIRECT_PORT, message, port.origin));
@@ -206,12 +206,12 @@ impl Model<'_> {
 
     /// TLSModuleFactory: contexts of the `tls` Module.
     pub(super) fn load_tls_module(&mut self) {
-        if let Some(module) = self.config.get_module("ambassador") {
-            if let Some(tls) = module.spec.get("tls").filter(|tls| is_truthy(&tls.value)) {
-                let origin = Origin::field(module.object, tls.id);
-                let message = "The 'tls' field on the Ambassador module is deprecated! Please use a TLSContext instead";
-                self.posts.overall(Post::new(&codes::DEPRECATED_FIELD, message, origin));
-            }
+        if let Some(module) = self.config.get_module("ambassador")
+            && let Some(tls) = module.spec.get("tls").filter(|tls| is_truthy(&tls.value))
+        {
+            let origin = Origin::field(module.object, tls.id);
+            let message = "The 'tls' field on the Ambassador module is deprecated! Please use a TLSContext instead";
+            self.posts.overall(Post::new(&codes::DEPRECATED_FIELD, message, origin));
         }
         let Some(module) = self.config.get_module("tls") else { return };
         let Some(contexts) = module.spec.as_object() else { return };
