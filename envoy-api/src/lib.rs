@@ -20,7 +20,12 @@ pub mod any;
 pub mod deprecated;
 pub mod describe;
 #[expect(missing_docs, reason = "generated from protos whose comments are not ours to copy")]
-#[expect(clippy::large_enum_variant, clippy::module_inception, reason = "the protos decide what is named how and lies where")]
+#[expect(
+    clippy::enum_variant_names,
+    clippy::large_enum_variant,
+    clippy::module_inception,
+    reason = "the protos decide what is named how and lies where"
+)]
 mod generated;
 pub mod json;
 pub mod pointer;

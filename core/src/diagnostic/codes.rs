@@ -94,6 +94,7 @@ codes! {
     DUPLICATE_LISTENER = "duplicate-listener", Error, "two Listeners on one port";
     LISTENER_WITHOUT_HOSTS = "listener-without-hosts", Error, "a Listener that serves nothing";
     CHAIN_CONFLICT = "chain-conflict", Error, "two resources claim the same connections";
+    UNRESOLVED_HOST = "unresolved-host", Notice, "a host name that is asked of DNS only when the controller starts";
     AUTH_CONFLICT = "auth-conflict", Error, "several AuthServices disagree";
 }
 

@@ -4,6 +4,7 @@
 
 use super::Lowering;
 use super::http::json;
+use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::ambassador::model::tracing::Driver;
 use crate::dialect::ambassador::spec::TraceConfig;
 use crate::ir::{Admin, Bootstrap, Cluster, Json, RuntimeLayer, StatsSink, Tracer, TracerConfig, XdsCluster};
@@ -13,6 +14,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 use core::time::Duration;
 
 /// The port of the admin interface.
@@ -110,9 +112,15 @@ impl Lowering<'_, '_> {
         Some(Sourced::new(Tracer { name: name.into(), config }, tracing.identity.origin))
     }
 
-    fn stats_sinks(&self) -> Vec<Sourced<StatsSink>> {
+    /// Envoy takes an address here; the controller asks DNS for a name when it starts, which cannot be known.
+    fn stats_sinks(&mut self) -> Vec<Sourced<StatsSink>> {
         let options = self.model.options;
         let Some(address) = options.statsd_address() else { return Vec::new() };
+        if address.parse::<IpAddr>().is_err() {
+            let message = format!("statistics are left out: the controller asks DNS for `{address}` when it starts");
+            self.say(Diagnostic::new(&codes::UNRESOLVED_HOST, message, Place::Whole));
+            return Vec::new();
+        }
         let sink = StatsSink { dogstatsd: options.dogstatsd(), address, port: STATSD_PORT };
         vec![Sourced::new(sink, Origin::built_in().by(Rule::Environment))]
     }

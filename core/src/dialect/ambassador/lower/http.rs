@@ -3,6 +3,7 @@
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3listener.py` (`base_http_config`, `access_log`).
 
 use super::Lowering;
+use super::route::format_problem;
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::model::ambassador::Ambassador;
 use crate::dialect::ambassador::model::log_service::LOG_NAME;
@@ -203,8 +204,12 @@ impl Lowering<'_, '_> {
     pub(super) fn file_log(&mut self) -> Option<Sourced<AccessLog>> {
         let model = self.model;
         let settings = &model.ambassador.settings;
+        let unreadable = settings.envoy_log_format.as_ref().and_then(|format| Some((unreadable_format(&format.value)?, format.origin)));
+        if let Some((problem, origin)) = unreadable {
+            self.refuse(format!("Envoy cannot read this log format, and the default is used: {problem}"), &model.ambassador.identity, origin);
+        }
         let path = settings.envoy_log_path.clone().unwrap_or_else(|| Sourced::built_in("/dev/fd/1".into()));
-        let written = settings.envoy_log_format.as_ref();
+        let written = settings.envoy_log_format.as_ref().filter(|_| unreadable.is_none());
         let kind = settings.envoy_log_type.as_ref().map_or("text", |kind| kind.value.as_str()).to_ascii_lowercase();
         let format = match kind.as_str() {
             "json" | "typed_json" => {
@@ -234,6 +239,16 @@ impl Lowering<'_, '_> {
         let origin = format.origin.or(Some(Origin::built_in()));
         let log = AccessLog { name: "envoy.access_loggers.file".into(), sink: AccessLogSink::File(FileAccessLog { path, format }) };
         Some(Sourced::new(log, origin))
+    }
+}
+
+/// What keeps Envoy from reading a log format, in any of its texts.
+fn unreadable_format(format: &Node) -> Option<&'static str> {
+    match &format.value {
+        Value::String(text) => format_problem(text),
+        Value::Object(object) => object.iter().find_map(|entry| unreadable_format(&entry.value)),
+        Value::Array(items) => items.iter().find_map(unreadable_format),
+        _ => None,
     }
 }
 

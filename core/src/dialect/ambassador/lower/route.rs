@@ -489,9 +489,32 @@ impl<'m> Lowering<'m, '_> {
 }
 
 /// What keeps Envoy from reading a text with `%COMMANDS%`, where that is sure.
-fn format_problem(value: &str) -> Option<&'static str> {
-    let dangling = value.matches('%').count() % 2 == 1;
-    dangling.then_some("a `%` begins a command that has no end; write `%%` for a plain one")
+pub(super) fn format_problem(value: &str) -> Option<&'static str> {
+    let mut rest = value;
+    while let Some(at) = rest.find('%') {
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('%') {
+            rest = after;
+            continue;
+        }
+        // `%COMMAND%`, `%COMMAND(arguments)%` or `%COMMAND(arguments):length%`
+        let name = rest.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')).unwrap_or(rest.len());
+        let mut end = &rest[name..];
+        if end.starts_with('(') {
+            match end.find(')') {
+                Some(close) => end = &end[close + 1..],
+                None => return Some("a command's `(` is never closed"),
+            }
+        }
+        if let Some(length) = end.strip_prefix(':') {
+            end = length.trim_start_matches(|c: char| c.is_ascii_digit());
+        }
+        match end.strip_prefix('%') {
+            Some(after) if name > 0 => rest = after,
+            _ => return Some("a `%` begins a command that has no end; write `%%` for a plain one"),
+        }
+    }
+    None
 }
 
 fn per_filter(mapping: &HttpMapping, mentions_redirect: bool) -> Vec<(Str, Sourced<PerFilter>)> {
