@@ -102,7 +102,7 @@ fn module(file: &File, inner: &str, found: &mut Vec<String>) {
         for target in targets(code) {
             let same = target == name || name.strip_prefix("dialect/").is_some_and(|_| target == name);
             let fits = |allowed: &&str| **allowed == target || (*allowed == "dialect" && target.starts_with("dialect"));
-            if !same && allowed.is_some_and(|allowed| !allowed.iter().any(|it| fits(it))) {
+            if !same && allowed.is_some_and(|allowed| !allowed.iter().any(fits)) {
                 found.push(format!("{}:{number}: {name} must not know {target}", file.path));
             }
         }
