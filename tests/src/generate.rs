@@ -38,14 +38,14 @@ pub fn documents(count: usize, seed: u64) -> Vec<String> {
         match before.take().filter(|_| chance.percent(25)) {
             Some((matcher, of)) => {
                 let weight = chance.pick(&[5, 10, 25, 50]);
-                let _ = write!(text, "{matcher}  service: item-{of}-next\n  weight: {weight}\n");
+                let _ = writeln!(text, "{matcher}  service: item-{of}-next\n  weight: {weight}");
             }
             None => {
                 let matcher = matcher(number, &mut chance);
                 let scheme = if chance.percent(10) { "https://" } else { "" };
-                let _ = write!(
+                let _ = writeln!(
                     text,
-                    "{matcher}  service: {scheme}item-{}{}\n",
+                    "{matcher}  service: {scheme}item-{}{}",
                     chance.below(count.max(2) / 2),
                     chance.pick(&["", ":8080", ".shop", ".shop:9000"])
                 );
@@ -61,39 +61,39 @@ pub fn documents(count: usize, seed: u64) -> Vec<String> {
 fn matcher(number: usize, chance: &mut Chance) -> String {
     let mut text = format!("  hostname: shop{}.example.com\n", number % HOSTS);
     let _ = match chance.below(10) {
-        0 => write!(text, "  prefix: \"/item/{number}/[0-9]+/.*\"\n  prefix_regex: true\n  rewrite: \"\"\n"),
-        1 => write!(text, "  prefix: /item/{number}\n  prefix_exact: true\n"),
-        _ => write!(text, "  prefix: /{}/{number}/\n", chance.pick(&["item", "api", "v2/api", "shop"])),
+        0 => writeln!(text, "  prefix: \"/item/{number}/[0-9]+/.*\"\n  prefix_regex: true\n  rewrite: \"\""),
+        1 => writeln!(text, "  prefix: /item/{number}\n  prefix_exact: true"),
+        _ => writeln!(text, "  prefix: /{}/{number}/", chance.pick(&["item", "api", "v2/api", "shop"])),
     };
     if chance.percent(15) {
-        let _ = write!(text, "  method: {}\n", chance.pick(&["GET", "POST", "DELETE"]));
+        let _ = writeln!(text, "  method: {}", chance.pick(&["GET", "POST", "DELETE"]));
     }
     if chance.percent(15) {
-        let _ = write!(text, "  headers:\n    x-customer: c{}\n", chance.below(7));
+        let _ = writeln!(text, "  headers:\n    x-customer: c{}", chance.below(7));
     }
     if chance.percent(8) {
         text.push_str("  regex_headers:\n    x-version: \"v[0-9]+\"\n");
     }
     if chance.percent(8) {
-        let _ = write!(text, "  query_parameters:\n    page: \"{}\"\n", chance.below(9));
+        let _ = writeln!(text, "  query_parameters:\n    page: \"{}\"", chance.below(9));
     }
     if chance.percent(5) {
-        let _ = write!(text, "  precedence: {}\n", 1 + chance.below(9));
+        let _ = writeln!(text, "  precedence: {}", 1 + chance.below(9));
     }
     text
 }
 
 fn settings(text: &mut String, chance: &mut Chance) {
     if chance.percent(20) {
-        let _ = write!(text, "  timeout_ms: {}\n", chance.pick(&[1000, 5000, 20_000]));
+        let _ = writeln!(text, "  timeout_ms: {}", chance.pick(&[1000, 5000, 20_000]));
     }
     if chance.percent(10) {
         text.push_str("  cors:\n    origins: [\"https://shop.example.com\"]\n    methods: [GET, POST]\n    max_age: \"600\"\n");
     }
     if chance.percent(15) {
-        let _ = write!(text, "  retry_policy:\n    retry_on: 5xx\n    num_retries: {}\n", 1 + chance.below(4));
+        let _ = writeln!(text, "  retry_policy:\n    retry_on: 5xx\n    num_retries: {}", 1 + chance.below(4));
     }
     if chance.percent(15) {
-        let _ = write!(text, "  add_request_headers:\n    x-from:\n      value: gateway{}\n      append: false\n", chance.below(5));
+        let _ = writeln!(text, "  add_request_headers:\n    x-from:\n      value: gateway{}\n      append: false", chance.below(5));
     }
 }
