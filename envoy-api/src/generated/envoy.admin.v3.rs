@@ -140,11 +140,9 @@ pub struct ClusterStatus {
     #[prost(message, repeated, tag = "4")]
     pub host_statuses: ::prost::alloc::vec::Vec<HostStatus>,
     #[prost(message, optional, tag = "5")]
-    pub local_origin_success_rate_ejection_threshold:
-        ::core::option::Option<super::super::r#type::v3::Percent>,
+    pub local_origin_success_rate_ejection_threshold: ::core::option::Option<super::super::r#type::v3::Percent>,
     #[prost(message, optional, tag = "6")]
-    pub circuit_breakers:
-        ::core::option::Option<super::super::config::cluster::v3::CircuitBreakers>,
+    pub circuit_breakers: ::core::option::Option<super::super::config::cluster::v3::CircuitBreakers>,
     #[prost(string, tag = "7")]
     pub observability_name: ::prost::alloc::string::String,
     #[prost(string, tag = "8")]
@@ -211,10 +209,7 @@ pub struct HostHealthStatus {
     pub active_hc_timeout: bool,
     #[prost(bool, tag = "9")]
     pub failed_degraded_outlier_detection: bool,
-    #[prost(
-        enumeration = "super::super::config::core::v3::HealthStatus",
-        tag = "3"
-    )]
+    #[prost(enumeration = "super::super::config::core::v3::HealthStatus", tag = "3")]
     pub eds_health_status: i32,
 }
 impl ::prost::Name for HostHealthStatus {
@@ -573,11 +568,9 @@ impl ::prost::Name for RoutesConfigDump {
 #[prost(skip_debug)]
 pub struct ScopedRoutesConfigDump {
     #[prost(message, repeated, tag = "1")]
-    pub inline_scoped_route_configs:
-        ::prost::alloc::vec::Vec<scoped_routes_config_dump::InlineScopedRouteConfigs>,
+    pub inline_scoped_route_configs: ::prost::alloc::vec::Vec<scoped_routes_config_dump::InlineScopedRouteConfigs>,
     #[prost(message, repeated, tag = "2")]
-    pub dynamic_scoped_route_configs:
-        ::prost::alloc::vec::Vec<scoped_routes_config_dump::DynamicScopedRouteConfigs>,
+    pub dynamic_scoped_route_configs: ::prost::alloc::vec::Vec<scoped_routes_config_dump::DynamicScopedRouteConfigs>,
 }
 /// Nested message and enum types in `ScopedRoutesConfigDump`.
 pub mod scoped_routes_config_dump {
@@ -598,8 +591,7 @@ pub mod scoped_routes_config_dump {
             "envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs"
-                .into()
+            "type.googleapis.com/envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -625,8 +617,7 @@ pub mod scoped_routes_config_dump {
             "envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs"
-                .into()
+            "type.googleapis.com/envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs".into()
         }
     }
 }
@@ -644,11 +635,9 @@ impl ::prost::Name for ScopedRoutesConfigDump {
 #[prost(skip_debug)]
 pub struct EndpointsConfigDump {
     #[prost(message, repeated, tag = "2")]
-    pub static_endpoint_configs:
-        ::prost::alloc::vec::Vec<endpoints_config_dump::StaticEndpointConfig>,
+    pub static_endpoint_configs: ::prost::alloc::vec::Vec<endpoints_config_dump::StaticEndpointConfig>,
     #[prost(message, repeated, tag = "3")]
-    pub dynamic_endpoint_configs:
-        ::prost::alloc::vec::Vec<endpoints_config_dump::DynamicEndpointConfig>,
+    pub dynamic_endpoint_configs: ::prost::alloc::vec::Vec<endpoints_config_dump::DynamicEndpointConfig>,
 }
 /// Nested message and enum types in `EndpointsConfigDump`.
 pub mod endpoints_config_dump {
@@ -813,8 +802,7 @@ pub struct ListenerStatus {
     #[prost(message, optional, tag = "2")]
     pub local_address: ::core::option::Option<super::super::config::core::v3::Address>,
     #[prost(message, repeated, tag = "3")]
-    pub additional_local_addresses:
-        ::prost::alloc::vec::Vec<super::super::config::core::v3::Address>,
+    pub additional_local_addresses: ::prost::alloc::vec::Vec<super::super::config::core::v3::Address>,
 }
 impl ::prost::Name for ListenerStatus {
     const NAME: &'static str = "ListenerStatus";
@@ -1140,30 +1128,21 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.admin.v3.CommandLineOptions.DrainStrategy",
-        values: &[
-            d::EnumValue::new(0, "Gradual"),
-            d::EnumValue::new(1, "Immediate"),
-        ],
+        values: &[d::EnumValue::new(0, "Gradual"), d::EnumValue::new(1, "Immediate")],
     };
     impl d::DescribeEnum for super::command_line_options::DrainStrategy {
         const INFO: &'static d::EnumInfo = &E1;
     }
 
-    pub(crate) static E2: d::EnumInfo = d::EnumInfo {
-        full_name: "envoy.admin.v3.CommandLineOptions.IpVersion",
-        values: &[d::EnumValue::new(0, "v4"), d::EnumValue::new(1, "v6")],
-    };
+    pub(crate) static E2: d::EnumInfo =
+        d::EnumInfo { full_name: "envoy.admin.v3.CommandLineOptions.IpVersion", values: &[d::EnumValue::new(0, "v4"), d::EnumValue::new(1, "v6")] };
     impl d::DescribeEnum for super::command_line_options::IpVersion {
         const INFO: &'static d::EnumInfo = &E2;
     }
 
     pub(crate) static E3: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.admin.v3.CommandLineOptions.Mode",
-        values: &[
-            d::EnumValue::new(0, "Serve"),
-            d::EnumValue::new(1, "Validate"),
-            d::EnumValue::new(2, "InitOnly"),
-        ],
+        values: &[d::EnumValue::new(0, "Serve"), d::EnumValue::new(1, "Validate"), d::EnumValue::new(2, "InitOnly")],
     };
     impl d::DescribeEnum for super::command_line_options::Mode {
         const INFO: &'static d::EnumInfo = &E3;
@@ -1182,13 +1161,8 @@ pub(crate) mod described {
         const INFO: &'static d::EnumInfo = &E4;
     }
 
-    pub(crate) static E5: d::EnumInfo = d::EnumInfo {
-        full_name: "envoy.admin.v3.SimpleMetric.Type",
-        values: &[
-            d::EnumValue::new(0, "COUNTER"),
-            d::EnumValue::new(1, "GAUGE"),
-        ],
-    };
+    pub(crate) static E5: d::EnumInfo =
+        d::EnumInfo { full_name: "envoy.admin.v3.SimpleMetric.Type", values: &[d::EnumValue::new(0, "COUNTER"), d::EnumValue::new(1, "GAUGE")] };
     impl d::DescribeEnum for super::simple_metric::Type {
         const INFO: &'static d::EnumInfo = &E5;
     }
@@ -1211,11 +1185,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.BootstrapConfigDump",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.BootstrapConfigDump", fields: &F0, oneofs: &[] };
     impl d::Describe for super::BootstrapConfigDump {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -1238,12 +1208,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BootstrapConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bootstrap, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -1253,28 +1218,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"ca_cert\": ",
-            "caCert",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"cert_chain\": ",
-            "certChain",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"ca_cert\": ", "caCert", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"cert_chain\": ", "certChain", 2, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.Certificate",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.Certificate", fields: &F1, oneofs: &[] };
     impl d::Describe for super::Certificate {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -1297,12 +1244,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Certificate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ca_cert, r, f),
                 1 => r::slot(&mut self.cert_chain, r, f),
@@ -1312,38 +1254,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"serial_number\": ",
-            "serialNumber",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"subject_alt_names\": ",
-            "subjectAltNames",
-            3,
-            2,
-            d::Kind::Message(&M36),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"days_until_expiration\": ",
-            "daysUntilExpiration",
-            4,
-            3,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"serial_number\": ", "serialNumber", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"subject_alt_names\": ", "subjectAltNames", 3, 2, d::Kind::Message(&M36), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"days_until_expiration\": ", "daysUntilExpiration", 4, 3, d::Kind::U64, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"valid_from\": ",
             "validFrom",
@@ -1360,20 +1274,9 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"ocsp_details\": ",
-            "ocspDetails",
-            7,
-            6,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"ocsp_details\": ", "ocspDetails", 7, 6, d::Kind::Message(&M3), d::Cardinality::Optional),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.CertificateDetails",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.CertificateDetails", fields: &F2, oneofs: &[] };
     impl d::Describe for super::CertificateDetails {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -1401,12 +1304,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CertificateDetails {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.serial_number, r, f),
@@ -1438,11 +1336,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.CertificateDetails.OcspDetails",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.CertificateDetails.OcspDetails", fields: &F3, oneofs: &[] };
     impl d::Describe for super::certificate_details::OcspDetails {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -1465,12 +1359,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::certificate_details::OcspDetails {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.valid_from, r, f),
                 1 => r::slot(&mut self.expiration, r, f),
@@ -1479,19 +1368,8 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"certificates\": ",
-        "certificates",
-        1,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.Certificates",
-        fields: &F4,
-        oneofs: &[],
-    };
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"certificates\": ", "certificates", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated)];
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.Certificates", fields: &F4, oneofs: &[] };
     impl d::Describe for super::Certificates {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -1513,12 +1391,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Certificates {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.certificates, r, f),
                 _ => Ok(()),
@@ -1527,22 +1400,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"added_via_api\": ",
-            "addedViaApi",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"added_via_api\": ", "addedViaApi", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"success_rate_ejection_threshold\": ",
             "successRateEjectionThreshold",
@@ -1551,14 +1410,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"host_statuses\": ",
-            "hostStatuses",
-            4,
-            3,
-            d::Kind::Message(&M18),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"host_statuses\": ", "hostStatuses", 4, 3, d::Kind::Message(&M18), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"local_origin_success_rate_ejection_threshold\": ",
             "localOriginSuccessRateEjectionThreshold",
@@ -1575,28 +1427,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::cluster::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"observability_name\": ",
-            "observabilityName",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"eds_service_name\": ",
-            "edsServiceName",
-            8,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"observability_name\": ", "observabilityName", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"eds_service_name\": ", "edsServiceName", 8, 7, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ClusterStatus",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ClusterStatus", fields: &F5, oneofs: &[] };
     impl d::Describe for super::ClusterStatus {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -1612,11 +1446,7 @@ pub(crate) mod described {
             d::Field::put(&self.added_via_api, v, &F5[1]);
             d::Field::put(&self.success_rate_ejection_threshold, v, &F5[2]);
             d::Field::put(&self.host_statuses, v, &F5[3]);
-            d::Field::put(
-                &self.local_origin_success_rate_ejection_threshold,
-                v,
-                &F5[4],
-            );
+            d::Field::put(&self.local_origin_success_rate_ejection_threshold, v, &F5[4]);
             d::Field::put(&self.circuit_breakers, v, &F5[5]);
             d::Field::put(&self.observability_name, v, &F5[6]);
             d::Field::put(&self.eds_service_name, v, &F5[7]);
@@ -1629,12 +1459,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterStatus {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.added_via_api, r, f),
@@ -1649,19 +1474,9 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"cluster_statuses\": ",
-        "clusterStatuses",
-        1,
-        0,
-        d::Kind::Message(&M5),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.Clusters",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"cluster_statuses\": ", "clusterStatuses", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated)];
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.Clusters", fields: &F6, oneofs: &[] };
     impl d::Describe for super::Clusters {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1683,12 +1498,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Clusters {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_statuses, r, f),
                 _ => Ok(()),
@@ -1697,44 +1507,12 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"static_clusters\": ",
-            "staticClusters",
-            2,
-            1,
-            d::Kind::Message(&M9),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_active_clusters\": ",
-            "dynamicActiveClusters",
-            3,
-            2,
-            d::Kind::Message(&M8),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_warming_clusters\": ",
-            "dynamicWarmingClusters",
-            4,
-            3,
-            d::Kind::Message(&M8),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"static_clusters\": ", "staticClusters", 2, 1, d::Kind::Message(&M9), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_active_clusters\": ", "dynamicActiveClusters", 3, 2, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_warming_clusters\": ", "dynamicWarmingClusters", 4, 3, d::Kind::Message(&M8), d::Cardinality::Repeated),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ClustersConfigDump",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ClustersConfigDump", fields: &F7, oneofs: &[] };
     impl d::Describe for super::ClustersConfigDump {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1759,12 +1537,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClustersConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.static_clusters, r, f),
@@ -1776,22 +1549,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -1800,28 +1559,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"error_state\": ",
-            "errorState",
-            4,
-            3,
-            d::Kind::Message(&M37),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            5,
-            4,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"error_state\": ", "errorState", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", "clientStatus", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ClustersConfigDump.DynamicCluster",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ClustersConfigDump.DynamicCluster", fields: &F8, oneofs: &[] };
     impl d::Describe for super::clusters_config_dump::DynamicCluster {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1847,12 +1588,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::clusters_config_dump::DynamicCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.cluster, r, f),
@@ -1865,14 +1601,7 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            1,
-            0,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -1882,11 +1611,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ClustersConfigDump.StaticCluster",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ClustersConfigDump.StaticCluster", fields: &F9, oneofs: &[] };
     impl d::Describe for super::clusters_config_dump::StaticCluster {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1909,12 +1634,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::clusters_config_dump::StaticCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -1924,182 +1644,28 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 39] = [
-        d::FieldInfo::new(
-            "\"base_id\": ",
-            "baseId",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"use_dynamic_base_id\": ",
-            "useDynamicBaseId",
-            31,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"skip_hot_restart_on_no_parent\": ",
-            "skipHotRestartOnNoParent",
-            39,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"skip_hot_restart_parent_stats\": ",
-            "skipHotRestartParentStats",
-            40,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"base_id_path\": ",
-            "baseIdPath",
-            32,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"concurrency\": ",
-            "concurrency",
-            2,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"config_path\": ",
-            "configPath",
-            3,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"config_yaml\": ",
-            "configYaml",
-            4,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_unknown_static_fields\": ",
-            "allowUnknownStaticFields",
-            5,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"reject_unknown_dynamic_fields\": ",
-            "rejectUnknownDynamicFields",
-            26,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"ignore_unknown_dynamic_fields\": ",
-            "ignoreUnknownDynamicFields",
-            30,
-            10,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"skip_deprecated_logs\": ",
-            "skipDeprecatedLogs",
-            41,
-            11,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"admin_address_path\": ",
-            "adminAddressPath",
-            6,
-            12,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"local_address_ip_version\": ",
-            "localAddressIpVersion",
-            7,
-            13,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"log_level\": ",
-            "logLevel",
-            8,
-            14,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"component_log_level\": ",
-            "componentLogLevel",
-            9,
-            15,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"log_format\": ",
-            "logFormat",
-            10,
-            16,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"log_format_escaped\": ",
-            "logFormatEscaped",
-            27,
-            17,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"log_path\": ",
-            "logPath",
-            11,
-            18,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"service_cluster\": ",
-            "serviceCluster",
-            13,
-            19,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"service_node\": ",
-            "serviceNode",
-            14,
-            20,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"service_zone\": ",
-            "serviceZone",
-            15,
-            21,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"base_id\": ", "baseId", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_dynamic_base_id\": ", "useDynamicBaseId", 31, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_hot_restart_on_no_parent\": ", "skipHotRestartOnNoParent", 39, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_hot_restart_parent_stats\": ", "skipHotRestartParentStats", 40, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"base_id_path\": ", "baseIdPath", 32, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"concurrency\": ", "concurrency", 2, 5, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config_path\": ", "configPath", 3, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config_yaml\": ", "configYaml", 4, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_unknown_static_fields\": ", "allowUnknownStaticFields", 5, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"reject_unknown_dynamic_fields\": ", "rejectUnknownDynamicFields", 26, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_unknown_dynamic_fields\": ", "ignoreUnknownDynamicFields", 30, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_deprecated_logs\": ", "skipDeprecatedLogs", 41, 11, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"admin_address_path\": ", "adminAddressPath", 6, 12, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"local_address_ip_version\": ", "localAddressIpVersion", 7, 13, d::Kind::Enum(&E2), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_level\": ", "logLevel", 8, 14, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"component_log_level\": ", "componentLogLevel", 9, 15, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_format\": ", "logFormat", 10, 16, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_format_escaped\": ", "logFormatEscaped", 27, 17, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_path\": ", "logPath", 11, 18, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"service_cluster\": ", "serviceCluster", 13, 19, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"service_node\": ", "serviceNode", 14, 20, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"service_zone\": ", "serviceZone", 15, 21, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"file_flush_interval\": ",
             "fileFlushInterval",
@@ -2108,14 +1674,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"file_flush_min_size\": ",
-            "fileFlushMinSize",
-            42,
-            23,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"file_flush_min_size\": ", "fileFlushMinSize", 42, 23, d::Kind::U32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"drain_time\": ",
             "drainTime",
@@ -2124,14 +1683,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"drain_strategy\": ",
-            "drainStrategy",
-            33,
-            25,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"drain_strategy\": ", "drainStrategy", 33, 25, d::Kind::Enum(&E1), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"parent_shutdown_time\": ",
             "parentShutdownTime",
@@ -2140,108 +1692,20 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"mode\": ",
-            "mode",
-            19,
-            27,
-            d::Kind::Enum(&E3),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disable_hot_restart\": ",
-            "disableHotRestart",
-            22,
-            28,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"enable_mutex_tracing\": ",
-            "enableMutexTracing",
-            23,
-            29,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"restart_epoch\": ",
-            "restartEpoch",
-            24,
-            30,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"cpuset_threads\": ",
-            "cpusetThreads",
-            25,
-            31,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disabled_extensions\": ",
-            "disabledExtensions",
-            28,
-            32,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"enable_fine_grain_logging\": ",
-            "enableFineGrainLogging",
-            34,
-            33,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"log_stacktrace_single_entry\": ",
-            "logStacktraceSingleEntry",
-            43,
-            34,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"socket_path\": ",
-            "socketPath",
-            35,
-            35,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"socket_mode\": ",
-            "socketMode",
-            36,
-            36,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"enable_core_dump\": ",
-            "enableCoreDump",
-            37,
-            37,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stats_tag\": ",
-            "statsTag",
-            38,
-            38,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"mode\": ", "mode", 19, 27, d::Kind::Enum(&E3), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_hot_restart\": ", "disableHotRestart", 22, 28, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_mutex_tracing\": ", "enableMutexTracing", 23, 29, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"restart_epoch\": ", "restartEpoch", 24, 30, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cpuset_threads\": ", "cpusetThreads", 25, 31, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disabled_extensions\": ", "disabledExtensions", 28, 32, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"enable_fine_grain_logging\": ", "enableFineGrainLogging", 34, 33, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_stacktrace_single_entry\": ", "logStacktraceSingleEntry", 43, 34, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"socket_path\": ", "socketPath", 35, 35, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"socket_mode\": ", "socketMode", 36, 36, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_core_dump\": ", "enableCoreDump", 37, 37, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stats_tag\": ", "statsTag", 38, 38, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.CommandLineOptions",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.CommandLineOptions", fields: &F10, oneofs: &[] };
     impl d::Describe for super::CommandLineOptions {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -2301,12 +1765,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommandLineOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_id, r, f),
                 1 => r::slot(&mut self.use_dynamic_base_id, r, f),
@@ -2352,19 +1811,9 @@ pub(crate) mod described {
         }
     }
 
-    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"configs\": ",
-        "configs",
-        1,
-        0,
-        d::Kind::Message(<crate::Any as d::Describe>::INFO),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ConfigDump",
-        fields: &F11,
-        oneofs: &[],
-    };
+    static F11: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"configs\": ", "configs", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated)];
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ConfigDump", fields: &F11, oneofs: &[] };
     impl d::Describe for super::ConfigDump {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -2386,12 +1835,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.configs, r, f),
                 _ => Ok(()),
@@ -2399,19 +1843,8 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"ecds_filters\": ",
-        "ecdsFilters",
-        1,
-        0,
-        d::Kind::Message(&M13),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.EcdsConfigDump",
-        fields: &F12,
-        oneofs: &[],
-    };
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"ecds_filters\": ", "ecdsFilters", 1, 0, d::Kind::Message(&M13), d::Cardinality::Repeated)];
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.EcdsConfigDump", fields: &F12, oneofs: &[] };
     impl d::Describe for super::EcdsConfigDump {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -2433,12 +1866,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EcdsConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ecds_filters, r, f),
                 _ => Ok(()),
@@ -2447,22 +1875,8 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"ecds_filter\": ",
-            "ecdsFilter",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ecds_filter\": ", "ecdsFilter", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -2471,28 +1885,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"error_state\": ",
-            "errorState",
-            4,
-            3,
-            d::Kind::Message(&M37),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            5,
-            4,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"error_state\": ", "errorState", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", "clientStatus", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.EcdsConfigDump.EcdsFilterConfig",
-        fields: &F13,
-        oneofs: &[],
-    };
+    pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.EcdsConfigDump.EcdsFilterConfig", fields: &F13, oneofs: &[] };
     impl d::Describe for super::ecds_config_dump::EcdsFilterConfig {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -2518,12 +1914,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ecds_config_dump::EcdsFilterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.ecds_filter, r, f),
@@ -2536,28 +1927,10 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"static_endpoint_configs\": ",
-            "staticEndpointConfigs",
-            2,
-            0,
-            d::Kind::Message(&M16),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_endpoint_configs\": ",
-            "dynamicEndpointConfigs",
-            3,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"static_endpoint_configs\": ", "staticEndpointConfigs", 2, 0, d::Kind::Message(&M16), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_endpoint_configs\": ", "dynamicEndpointConfigs", 3, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
     ];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.EndpointsConfigDump",
-        fields: &F14,
-        oneofs: &[],
-    };
+    pub(crate) static M14: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.EndpointsConfigDump", fields: &F14, oneofs: &[] };
     impl d::Describe for super::EndpointsConfigDump {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -2580,12 +1953,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EndpointsConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.static_endpoint_configs, r, f),
                 1 => r::slot(&mut self.dynamic_endpoint_configs, r, f),
@@ -2595,14 +1963,7 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"endpoint_config\": ",
             "endpointConfig",
@@ -2619,28 +1980,11 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"error_state\": ",
-            "errorState",
-            4,
-            3,
-            d::Kind::Message(&M37),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            5,
-            4,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"error_state\": ", "errorState", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", "clientStatus", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.EndpointsConfigDump.DynamicEndpointConfig",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.EndpointsConfigDump.DynamicEndpointConfig", fields: &F15, oneofs: &[] };
     impl d::Describe for super::endpoints_config_dump::DynamicEndpointConfig {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -2666,12 +2010,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoints_config_dump::DynamicEndpointConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.endpoint_config, r, f),
@@ -2701,11 +2040,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M16: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.EndpointsConfigDump.StaticEndpointConfig",
-        fields: &F16,
-        oneofs: &[],
-    };
+    pub(crate) static M16: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.EndpointsConfigDump.StaticEndpointConfig", fields: &F16, oneofs: &[] };
     impl d::Describe for super::endpoints_config_dump::StaticEndpointConfig {
         const INFO: &'static d::MessageInfo = &M16;
     }
@@ -2728,12 +2064,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoints_config_dump::StaticEndpointConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.endpoint_config, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -2743,70 +2074,14 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"failed_active_health_check\": ",
-            "failedActiveHealthCheck",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"failed_outlier_check\": ",
-            "failedOutlierCheck",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"failed_active_degraded_check\": ",
-            "failedActiveDegradedCheck",
-            4,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"pending_dynamic_removal\": ",
-            "pendingDynamicRemoval",
-            5,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"pending_active_hc\": ",
-            "pendingActiveHc",
-            6,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"excluded_via_immediate_hc_fail\": ",
-            "excludedViaImmediateHcFail",
-            7,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"active_hc_timeout\": ",
-            "activeHcTimeout",
-            8,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"failed_degraded_outlier_detection\": ",
-            "failedDegradedOutlierDetection",
-            9,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"failed_active_health_check\": ", "failedActiveHealthCheck", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failed_outlier_check\": ", "failedOutlierCheck", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failed_active_degraded_check\": ", "failedActiveDegradedCheck", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pending_dynamic_removal\": ", "pendingDynamicRemoval", 5, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pending_active_hc\": ", "pendingActiveHc", 6, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"excluded_via_immediate_hc_fail\": ", "excludedViaImmediateHcFail", 7, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"active_hc_timeout\": ", "activeHcTimeout", 8, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failed_degraded_outlier_detection\": ", "failedDegradedOutlierDetection", 9, 7, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"eds_health_status\": ",
             "edsHealthStatus",
@@ -2816,11 +2091,7 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         ),
     ];
-    pub(crate) static M17: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.HostHealthStatus",
-        fields: &F17,
-        oneofs: &[],
-    };
+    pub(crate) static M17: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.HostHealthStatus", fields: &F17, oneofs: &[] };
     impl d::Describe for super::HostHealthStatus {
         const INFO: &'static d::MessageInfo = &M17;
     }
@@ -2850,12 +2121,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HostHealthStatus {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.failed_active_health_check, r, f),
                 1 => r::slot(&mut self.failed_outlier_check, r, f),
@@ -2880,22 +2146,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"stats\": ",
-            "stats",
-            2,
-            1,
-            d::Kind::Message(&M35),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"health_status\": ",
-            "healthStatus",
-            3,
-            2,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stats\": ", "stats", 2, 1, d::Kind::Message(&M35), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"health_status\": ", "healthStatus", 3, 2, d::Kind::Message(&M17), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"success_rate\": ",
             "successRate",
@@ -2904,30 +2156,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"weight\": ",
-            "weight",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"hostname\": ",
-            "hostname",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"priority\": ",
-            "priority",
-            7,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"weight\": ", "weight", 5, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hostname\": ", "hostname", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"priority\": ", "priority", 7, 6, d::Kind::U32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"local_origin_success_rate\": ",
             "localOriginSuccessRate",
@@ -2945,11 +2176,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M18: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.HostStatus",
-        fields: &F18,
-        oneofs: &[],
-    };
+    pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.HostStatus", fields: &F18, oneofs: &[] };
     impl d::Describe for super::HostStatus {
         const INFO: &'static d::MessageInfo = &M18;
     }
@@ -2979,12 +2206,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HostStatus {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.stats, r, f),
@@ -3001,14 +2223,7 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"local_address\": ",
             "localAddress",
@@ -3026,11 +2241,7 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M19: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ListenerStatus",
-        fields: &F19,
-        oneofs: &[],
-    };
+    pub(crate) static M19: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ListenerStatus", fields: &F19, oneofs: &[] };
     impl d::Describe for super::ListenerStatus {
         const INFO: &'static d::MessageInfo = &M19;
     }
@@ -3054,12 +2265,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListenerStatus {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.local_address, r, f),
@@ -3069,19 +2275,9 @@ pub(crate) mod described {
         }
     }
 
-    static F20: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"listener_statuses\": ",
-        "listenerStatuses",
-        1,
-        0,
-        d::Kind::Message(&M19),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M20: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.Listeners",
-        fields: &F20,
-        oneofs: &[],
-    };
+    static F20: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"listener_statuses\": ", "listenerStatuses", 1, 0, d::Kind::Message(&M19), d::Cardinality::Repeated)];
+    pub(crate) static M20: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.Listeners", fields: &F20, oneofs: &[] };
     impl d::Describe for super::Listeners {
         const INFO: &'static d::MessageInfo = &M20;
     }
@@ -3103,12 +2299,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Listeners {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.listener_statuses, r, f),
                 _ => Ok(()),
@@ -3117,36 +2308,11 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"static_listeners\": ",
-            "staticListeners",
-            2,
-            1,
-            d::Kind::Message(&M24),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_listeners\": ",
-            "dynamicListeners",
-            3,
-            2,
-            d::Kind::Message(&M22),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"static_listeners\": ", "staticListeners", 2, 1, d::Kind::Message(&M24), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_listeners\": ", "dynamicListeners", 3, 2, d::Kind::Message(&M22), d::Cardinality::Repeated),
     ];
-    pub(crate) static M21: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ListenersConfigDump",
-        fields: &F21,
-        oneofs: &[],
-    };
+    pub(crate) static M21: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ListenersConfigDump", fields: &F21, oneofs: &[] };
     impl d::Describe for super::ListenersConfigDump {
         const INFO: &'static d::MessageInfo = &M21;
     }
@@ -3170,12 +2336,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListenersConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.static_listeners, r, f),
@@ -3186,60 +2347,15 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"active_state\": ",
-            "activeState",
-            2,
-            1,
-            d::Kind::Message(&M23),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"warming_state\": ",
-            "warmingState",
-            3,
-            2,
-            d::Kind::Message(&M23),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"draining_state\": ",
-            "drainingState",
-            4,
-            3,
-            d::Kind::Message(&M23),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"error_state\": ",
-            "errorState",
-            5,
-            4,
-            d::Kind::Message(&M37),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            6,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"active_state\": ", "activeState", 2, 1, d::Kind::Message(&M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"warming_state\": ", "warmingState", 3, 2, d::Kind::Message(&M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"draining_state\": ", "drainingState", 4, 3, d::Kind::Message(&M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", "errorState", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", "clientStatus", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M22: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ListenersConfigDump.DynamicListener",
-        fields: &F22,
-        oneofs: &[],
-    };
+    pub(crate) static M22: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.ListenersConfigDump.DynamicListener", fields: &F22, oneofs: &[] };
     impl d::Describe for super::listeners_config_dump::DynamicListener {
         const INFO: &'static d::MessageInfo = &M22;
     }
@@ -3266,12 +2382,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listeners_config_dump::DynamicListener {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.active_state, r, f),
@@ -3285,22 +2396,8 @@ pub(crate) mod described {
     }
 
     static F23: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"listener\": ",
-            "listener",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"listener\": ", "listener", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -3310,11 +2407,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M23: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ListenersConfigDump.DynamicListenerState",
-        fields: &F23,
-        oneofs: &[],
-    };
+    pub(crate) static M23: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.ListenersConfigDump.DynamicListenerState", fields: &F23, oneofs: &[] };
     impl d::Describe for super::listeners_config_dump::DynamicListenerState {
         const INFO: &'static d::MessageInfo = &M23;
     }
@@ -3338,12 +2432,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listeners_config_dump::DynamicListenerState {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.listener, r, f),
@@ -3354,14 +2443,7 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"listener\": ",
-            "listener",
-            1,
-            0,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"listener\": ", "listener", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -3371,11 +2453,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M24: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ListenersConfigDump.StaticListener",
-        fields: &F24,
-        oneofs: &[],
-    };
+    pub(crate) static M24: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.ListenersConfigDump.StaticListener", fields: &F24, oneofs: &[] };
     impl d::Describe for super::listeners_config_dump::StaticListener {
         const INFO: &'static d::MessageInfo = &M24;
     }
@@ -3398,12 +2477,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listeners_config_dump::StaticListener {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.listener, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -3413,28 +2487,10 @@ pub(crate) mod described {
     }
 
     static F25: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"static_route_configs\": ",
-            "staticRouteConfigs",
-            2,
-            0,
-            d::Kind::Message(&M27),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_route_configs\": ",
-            "dynamicRouteConfigs",
-            3,
-            1,
-            d::Kind::Message(&M26),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"static_route_configs\": ", "staticRouteConfigs", 2, 0, d::Kind::Message(&M27), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_route_configs\": ", "dynamicRouteConfigs", 3, 1, d::Kind::Message(&M26), d::Cardinality::Repeated),
     ];
-    pub(crate) static M25: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.RoutesConfigDump",
-        fields: &F25,
-        oneofs: &[],
-    };
+    pub(crate) static M25: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.RoutesConfigDump", fields: &F25, oneofs: &[] };
     impl d::Describe for super::RoutesConfigDump {
         const INFO: &'static d::MessageInfo = &M25;
     }
@@ -3457,12 +2513,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RoutesConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.static_route_configs, r, f),
                 1 => r::slot(&mut self.dynamic_route_configs, r, f),
@@ -3472,22 +2523,8 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"route_config\": ",
-            "routeConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"route_config\": ", "routeConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -3496,28 +2533,11 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"error_state\": ",
-            "errorState",
-            4,
-            3,
-            d::Kind::Message(&M37),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            5,
-            4,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"error_state\": ", "errorState", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", "clientStatus", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M26: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig",
-        fields: &F26,
-        oneofs: &[],
-    };
+    pub(crate) static M26: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig", fields: &F26, oneofs: &[] };
     impl d::Describe for super::routes_config_dump::DynamicRouteConfig {
         const INFO: &'static d::MessageInfo = &M26;
     }
@@ -3543,12 +2563,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::routes_config_dump::DynamicRouteConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.route_config, r, f),
@@ -3561,14 +2576,7 @@ pub(crate) mod described {
     }
 
     static F27: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"route_config\": ",
-            "routeConfig",
-            1,
-            0,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"route_config\": ", "routeConfig", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -3578,11 +2586,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M27: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.RoutesConfigDump.StaticRouteConfig",
-        fields: &F27,
-        oneofs: &[],
-    };
+    pub(crate) static M27: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.RoutesConfigDump.StaticRouteConfig", fields: &F27, oneofs: &[] };
     impl d::Describe for super::routes_config_dump::StaticRouteConfig {
         const INFO: &'static d::MessageInfo = &M27;
     }
@@ -3605,12 +2610,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::routes_config_dump::StaticRouteConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.route_config, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -3620,28 +2620,10 @@ pub(crate) mod described {
     }
 
     static F28: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"inline_scoped_route_configs\": ",
-            "inlineScopedRouteConfigs",
-            1,
-            0,
-            d::Kind::Message(&M30),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_scoped_route_configs\": ",
-            "dynamicScopedRouteConfigs",
-            2,
-            1,
-            d::Kind::Message(&M29),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"inline_scoped_route_configs\": ", "inlineScopedRouteConfigs", 1, 0, d::Kind::Message(&M30), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_scoped_route_configs\": ", "dynamicScopedRouteConfigs", 2, 1, d::Kind::Message(&M29), d::Cardinality::Repeated),
     ];
-    pub(crate) static M28: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ScopedRoutesConfigDump",
-        fields: &F28,
-        oneofs: &[],
-    };
+    pub(crate) static M28: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ScopedRoutesConfigDump", fields: &F28, oneofs: &[] };
     impl d::Describe for super::ScopedRoutesConfigDump {
         const INFO: &'static d::MessageInfo = &M28;
     }
@@ -3664,12 +2646,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScopedRoutesConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.inline_scoped_route_configs, r, f),
                 1 => r::slot(&mut self.dynamic_scoped_route_configs, r, f),
@@ -3679,22 +2656,8 @@ pub(crate) mod described {
     }
 
     static F29: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 2, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"scoped_route_configs\": ",
             "scopedRouteConfigs",
@@ -3711,28 +2674,11 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"error_state\": ",
-            "errorState",
-            5,
-            4,
-            d::Kind::Message(&M37),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            6,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"error_state\": ", "errorState", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", "clientStatus", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M29: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs",
-        fields: &F29,
-        oneofs: &[],
-    };
+    pub(crate) static M29: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs", fields: &F29, oneofs: &[] };
     impl d::Describe for super::scoped_routes_config_dump::DynamicScopedRouteConfigs {
         const INFO: &'static d::MessageInfo = &M29;
     }
@@ -3759,12 +2705,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_routes_config_dump::DynamicScopedRouteConfigs {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.version_info, r, f),
@@ -3778,14 +2719,7 @@ pub(crate) mod described {
     }
 
     static F30: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"scoped_route_configs\": ",
             "scopedRouteConfigs",
@@ -3803,11 +2737,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M30: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs",
-        fields: &F30,
-        oneofs: &[],
-    };
+    pub(crate) static M30: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs", fields: &F30, oneofs: &[] };
     impl d::Describe for super::scoped_routes_config_dump::InlineScopedRouteConfigs {
         const INFO: &'static d::MessageInfo = &M30;
     }
@@ -3831,12 +2762,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_routes_config_dump::InlineScopedRouteConfigs {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.scoped_route_configs, r, f),
@@ -3847,36 +2773,11 @@ pub(crate) mod described {
     }
 
     static F31: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"static_secrets\": ",
-            "staticSecrets",
-            1,
-            0,
-            d::Kind::Message(&M33),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_active_secrets\": ",
-            "dynamicActiveSecrets",
-            2,
-            1,
-            d::Kind::Message(&M32),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_warming_secrets\": ",
-            "dynamicWarmingSecrets",
-            3,
-            2,
-            d::Kind::Message(&M32),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"static_secrets\": ", "staticSecrets", 1, 0, d::Kind::Message(&M33), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_active_secrets\": ", "dynamicActiveSecrets", 2, 1, d::Kind::Message(&M32), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_warming_secrets\": ", "dynamicWarmingSecrets", 3, 2, d::Kind::Message(&M32), d::Cardinality::Repeated),
     ];
-    pub(crate) static M31: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.SecretsConfigDump",
-        fields: &F31,
-        oneofs: &[],
-    };
+    pub(crate) static M31: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.SecretsConfigDump", fields: &F31, oneofs: &[] };
     impl d::Describe for super::SecretsConfigDump {
         const INFO: &'static d::MessageInfo = &M31;
     }
@@ -3900,12 +2801,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SecretsConfigDump {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.static_secrets, r, f),
                 1 => r::slot(&mut self.dynamic_active_secrets, r, f),
@@ -3916,22 +2812,8 @@ pub(crate) mod described {
     }
 
     static F32: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 2, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -3940,36 +2822,11 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"secret\": ",
-            "secret",
-            4,
-            3,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"error_state\": ",
-            "errorState",
-            5,
-            4,
-            d::Kind::Message(&M37),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            6,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"secret\": ", "secret", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", "errorState", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", "clientStatus", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M32: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.SecretsConfigDump.DynamicSecret",
-        fields: &F32,
-        oneofs: &[],
-    };
+    pub(crate) static M32: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.SecretsConfigDump.DynamicSecret", fields: &F32, oneofs: &[] };
     impl d::Describe for super::secrets_config_dump::DynamicSecret {
         const INFO: &'static d::MessageInfo = &M32;
     }
@@ -3996,12 +2853,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::secrets_config_dump::DynamicSecret {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.version_info, r, f),
@@ -4015,14 +2867,7 @@ pub(crate) mod described {
     }
 
     static F33: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -4031,20 +2876,9 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"secret\": ",
-            "secret",
-            3,
-            2,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"secret\": ", "secret", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
-    pub(crate) static M33: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.SecretsConfigDump.StaticSecret",
-        fields: &F33,
-        oneofs: &[],
-    };
+    pub(crate) static M33: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.SecretsConfigDump.StaticSecret", fields: &F33, oneofs: &[] };
     impl d::Describe for super::secrets_config_dump::StaticSecret {
         const INFO: &'static d::MessageInfo = &M33;
     }
@@ -4068,12 +2902,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::secrets_config_dump::StaticSecret {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.last_updated, r, f),
@@ -4084,22 +2913,8 @@ pub(crate) mod described {
     }
 
     static F34: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"version\": ",
-            "version",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"state\": ",
-            "state",
-            2,
-            1,
-            d::Kind::Enum(&E4),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"version\": ", "version", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"state\": ", "state", 2, 1, d::Kind::Enum(&E4), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"uptime_current_epoch\": ",
             "uptimeCurrentEpoch",
@@ -4116,44 +2931,12 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"hot_restart_version\": ",
-            "hotRestartVersion",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"command_line_options\": ",
-            "commandLineOptions",
-            6,
-            5,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"node\": ",
-            "node",
-            7,
-            6,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M63),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"hot_restart_initializing\": ",
-            "hotRestartInitializing",
-            8,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"hot_restart_version\": ", "hotRestartVersion", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"command_line_options\": ", "commandLineOptions", 6, 5, d::Kind::Message(&M10), d::Cardinality::Optional),
+        d::FieldInfo::new("\"node\": ", "node", 7, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hot_restart_initializing\": ", "hotRestartInitializing", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M34: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.ServerInfo",
-        fields: &F34,
-        oneofs: &[],
-    };
+    pub(crate) static M34: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ServerInfo", fields: &F34, oneofs: &[] };
     impl d::Describe for super::ServerInfo {
         const INFO: &'static d::MessageInfo = &M34;
     }
@@ -4182,12 +2965,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ServerInfo {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version, r, f),
                 1 => r::slot(&mut self.state, r, f),
@@ -4203,36 +2981,11 @@ pub(crate) mod described {
     }
 
     static F35: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"type\": ",
-            "type",
-            1,
-            0,
-            d::Kind::Enum(&E5),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"type\": ", "type", 1, 0, d::Kind::Enum(&E5), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", "name", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M35: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.SimpleMetric",
-        fields: &F35,
-        oneofs: &[],
-    };
+    pub(crate) static M35: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.SimpleMetric", fields: &F35, oneofs: &[] };
     impl d::Describe for super::SimpleMetric {
         const INFO: &'static d::MessageInfo = &M35;
     }
@@ -4256,12 +3009,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SimpleMetric {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.r#type, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -4272,42 +3020,12 @@ pub(crate) mod described {
     }
 
     static F36: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"dns\": ",
-            "dns",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"uri\": ",
-            "uri",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"ip_address\": ",
-            "ipAddress",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"dns\": ", "dns", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"uri\": ", "uri", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ip_address\": ", "ipAddress", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M36: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.SubjectAlternateName",
-        fields: &F36,
-        oneofs: &[d::OneofInfo {
-            name: "name",
-            required: false,
-        }],
-    };
+    pub(crate) static M36: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.admin.v3.SubjectAlternateName", fields: &F36, oneofs: &[d::OneofInfo { name: "name", required: false }] };
     impl d::Describe for super::SubjectAlternateName {
         const INFO: &'static d::MessageInfo = &M36;
     }
@@ -4337,22 +3055,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubjectAlternateName {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.name = Some(super::subject_alternate_name::Name::Dns(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.name = Some(super::subject_alternate_name::Name::Uri(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.name = Some(super::subject_alternate_name::Name::IpAddress(x))
-                }),
+                0 => r::member(r, f, |x| self.name = Some(super::subject_alternate_name::Name::Dns(x))),
+                1 => r::member(r, f, |x| self.name = Some(super::subject_alternate_name::Name::Uri(x))),
+                2 => r::member(r, f, |x| self.name = Some(super::subject_alternate_name::Name::IpAddress(x))),
                 _ => Ok(()),
             }
         }
@@ -4375,28 +3082,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"details\": ",
-            "details",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"details\": ", "details", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 4, 3, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M37: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.admin.v3.UpdateFailureState",
-        fields: &F37,
-        oneofs: &[],
-    };
+    pub(crate) static M37: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.UpdateFailureState", fields: &F37, oneofs: &[] };
     impl d::Describe for super::UpdateFailureState {
         const INFO: &'static d::MessageInfo = &M37;
     }
@@ -4421,12 +3110,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpdateFailureState {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.failed_configuration, r, f),
                 1 => r::slot(&mut self.last_update_attempt, r, f),

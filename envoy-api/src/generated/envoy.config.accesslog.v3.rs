@@ -32,10 +32,7 @@ impl ::prost::Name for AccessLog {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct AccessLogFilter {
-    #[prost(
-        oneof = "access_log_filter::FilterSpecifier",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13"
-    )]
+    #[prost(oneof = "access_log_filter::FilterSpecifier", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")]
     pub filter_specifier: ::core::option::Option<access_log_filter::FilterSpecifier>,
 }
 /// Nested message and enum types in `AccessLogFilter`.
@@ -388,11 +385,7 @@ impl ::prost::Name for MetadataFilter {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct LogTypeFilter {
-    #[prost(
-        enumeration = "super::super::super::data::accesslog::v3::AccessLogType",
-        repeated,
-        tag = "1"
-    )]
+    #[prost(enumeration = "super::super::super::data::accesslog::v3::AccessLogType", repeated, tag = "1")]
     pub types: ::prost::alloc::vec::Vec<i32>,
     #[prost(bool, tag = "2")]
     pub exclude: bool,
@@ -441,12 +434,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.accesslog.v3.ComparisonFilter.Op",
-        values: &[
-            d::EnumValue::new(0, "EQ"),
-            d::EnumValue::new(1, "GE"),
-            d::EnumValue::new(2, "LE"),
-            d::EnumValue::new(3, "NE"),
-        ],
+        values: &[d::EnumValue::new(0, "EQ"), d::EnumValue::new(1, "GE"), d::EnumValue::new(2, "LE"), d::EnumValue::new(3, "NE")],
     };
     impl d::DescribeEnum for super::comparison_filter::Op {
         const INFO: &'static d::EnumInfo = &E0;
@@ -479,39 +467,15 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"filter\": ",
-            "filter",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            4,
-            2,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter\": ", "filter", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 4, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.AccessLog",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::AccessLog {
         const INFO: &'static d::MessageInfo = &M0;
@@ -538,149 +502,35 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AccessLog {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.filter, r, f),
-                2 => r::member(r, f, |x| {
-                    self.config_type = Some(super::access_log::ConfigType::TypedConfig(x))
-                }),
+                2 => r::member(r, f, |x| self.config_type = Some(super::access_log::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F1: [d::FieldInfo; 13] = [
-        d::FieldInfo::new(
-            "\"status_code_filter\": ",
-            "statusCodeFilter",
-            1,
-            0,
-            d::Kind::Message(&M14),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"duration_filter\": ",
-            "durationFilter",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"not_health_check_filter\": ",
-            "notHealthCheckFilter",
-            3,
-            2,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"traceable_filter\": ",
-            "traceableFilter",
-            4,
-            3,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"runtime_filter\": ",
-            "runtimeFilter",
-            5,
-            4,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"and_filter\": ",
-            "andFilter",
-            6,
-            5,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"or_filter\": ",
-            "orFilter",
-            7,
-            6,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"header_filter\": ",
-            "headerFilter",
-            8,
-            7,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"response_flag_filter\": ",
-            "responseFlagFilter",
-            9,
-            8,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"grpc_status_filter\": ",
-            "grpcStatusFilter",
-            10,
-            9,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"extension_filter\": ",
-            "extensionFilter",
-            11,
-            10,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"metadata_filter\": ",
-            "metadataFilter",
-            12,
-            11,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"log_type_filter\": ",
-            "logTypeFilter",
-            13,
-            12,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"status_code_filter\": ", "statusCodeFilter", 1, 0, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"duration_filter\": ", "durationFilter", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_health_check_filter\": ", "notHealthCheckFilter", 3, 2, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"traceable_filter\": ", "traceableFilter", 4, 3, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"runtime_filter\": ", "runtimeFilter", 5, 4, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_filter\": ", "andFilter", 6, 5, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_filter\": ", "orFilter", 7, 6, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"header_filter\": ", "headerFilter", 8, 7, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"response_flag_filter\": ", "responseFlagFilter", 9, 8, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"grpc_status_filter\": ", "grpcStatusFilter", 10, 9, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"extension_filter\": ", "extensionFilter", 11, 10, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"metadata_filter\": ", "metadataFilter", 12, 11, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"log_type_filter\": ", "logTypeFilter", 13, 12, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.AccessLogFilter",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "filter_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "filter_specifier", required: true }],
     };
     impl d::Describe for super::AccessLogFilter {
         const INFO: &'static d::MessageInfo = &M1;
@@ -693,69 +543,43 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::access_log_filter::FilterSpecifier::StatusCodeFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::StatusCodeFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::DurationFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::DurationFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[1]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::NotHealthCheckFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::NotHealthCheckFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[2]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::TraceableFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::TraceableFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[3]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::RuntimeFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::RuntimeFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[4]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::AndFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::AndFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[5]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::OrFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::OrFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[6]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::HeaderFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::HeaderFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[7]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::ResponseFlagFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::ResponseFlagFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[8]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::GrpcStatusFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::GrpcStatusFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[9]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::ExtensionFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::ExtensionFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[10]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::MetadataFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::MetadataFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[11]);
             }
-            if let Some(super::access_log_filter::FilterSpecifier::LogTypeFilter(x)) =
-                &self.filter_specifier
-            {
+            if let Some(super::access_log_filter::FilterSpecifier::LogTypeFilter(x)) = &self.filter_specifier {
                 d::put_member(x, v, &F1[12]);
             }
         }
@@ -767,88 +591,29 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AccessLogFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(
-                        super::access_log_filter::FilterSpecifier::StatusCodeFilter(x),
-                    )
-                }),
-                1 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::DurationFilter(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::NotHealthCheckFilter(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(
-                        super::access_log_filter::FilterSpecifier::TraceableFilter(x),
-                    )
-                }),
-                4 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::RuntimeFilter(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::AndFilter(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::OrFilter(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::HeaderFilter(x))
-                }),
-                8 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::ResponseFlagFilter(x))
-                }),
-                9 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(
-                        super::access_log_filter::FilterSpecifier::GrpcStatusFilter(x),
-                    )
-                }),
-                10 => r::member(r, f, |x| {
-                    self.filter_specifier = Some(
-                        super::access_log_filter::FilterSpecifier::ExtensionFilter(x),
-                    )
-                }),
-                11 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::MetadataFilter(x))
-                }),
-                12 => r::member(r, f, |x| {
-                    self.filter_specifier =
-                        Some(super::access_log_filter::FilterSpecifier::LogTypeFilter(x))
-                }),
+                0 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::StatusCodeFilter(x))),
+                1 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::DurationFilter(x))),
+                2 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::NotHealthCheckFilter(x))),
+                3 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::TraceableFilter(x))),
+                4 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::RuntimeFilter(x))),
+                5 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::AndFilter(x))),
+                6 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::OrFilter(x))),
+                7 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::HeaderFilter(x))),
+                8 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::ResponseFlagFilter(x))),
+                9 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::GrpcStatusFilter(x))),
+                10 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::ExtensionFilter(x))),
+                11 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::MetadataFilter(x))),
+                12 => r::member(r, f, |x| self.filter_specifier = Some(super::access_log_filter::FilterSpecifier::LogTypeFilter(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"filters\": ",
-        "filters",
-        1,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.AndFilter",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"filters\": ", "filters", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.AndFilter", fields: &F2, oneofs: &[] };
     impl d::Describe for super::AndFilter {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -870,12 +635,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AndFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filters, r, f),
                 _ => Ok(()),
@@ -884,30 +644,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"op\": ",
-            "op",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M81),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"op\": ", "op", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M81), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.ComparisonFilter",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.ComparisonFilter", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ComparisonFilter {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -930,12 +671,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ComparisonFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.op, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -944,20 +680,9 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"comparison\": ",
-        "comparison",
-        1,
-        0,
-        d::Kind::Message(&M3),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.DurationFilter",
-        fields: &F4,
-        oneofs: &[],
-    };
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"comparison\": ", "comparison", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.DurationFilter", fields: &F4, oneofs: &[] };
     impl d::Describe for super::DurationFilter {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -979,12 +704,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DurationFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.comparison, r, f),
                 _ => Ok(()),
@@ -993,31 +713,14 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.ExtensionFilter",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::ExtensionFilter {
         const INFO: &'static d::MessageInfo = &M5;
@@ -1043,46 +746,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtensionFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::extension_filter::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::extension_filter::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"statuses\": ",
-            "statuses",
-            1,
-            0,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
-        d::FieldInfo::new(
-            "\"exclude\": ",
-            "exclude",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"statuses\": ", "statuses", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
+        d::FieldInfo::new("\"exclude\": ", "exclude", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.GrpcStatusFilter",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.GrpcStatusFilter", fields: &F6, oneofs: &[] };
     impl d::Describe for super::GrpcStatusFilter {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1105,12 +783,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GrpcStatusFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.statuses, r, f),
                 1 => r::slot(&mut self.exclude, r, f),
@@ -1128,11 +801,7 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.HeaderFilter",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.HeaderFilter", fields: &F7, oneofs: &[] };
     impl d::Describe for super::HeaderFilter {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1154,12 +823,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 _ => Ok(()),
@@ -1168,29 +832,11 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"types\": ",
-            "types",
-            1,
-            0,
-            d::Kind::Enum(&crate::envoy::data::accesslog::v3::described::E0),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
-        d::FieldInfo::new(
-            "\"exclude\": ",
-            "exclude",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"types\": ", "types", 1, 0, d::Kind::Enum(&crate::envoy::data::accesslog::v3::described::E0), d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
+        d::FieldInfo::new("\"exclude\": ", "exclude", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.LogTypeFilter",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.LogTypeFilter", fields: &F8, oneofs: &[] };
     impl d::Describe for super::LogTypeFilter {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1213,12 +859,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LogTypeFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.types, r, f),
                 1 => r::slot(&mut self.exclude, r, f),
@@ -1236,20 +877,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"match_if_key_not_found\": ",
-            "matchIfKeyNotFound",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"match_if_key_not_found\": ", "matchIfKeyNotFound", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.MetadataFilter",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.MetadataFilter", fields: &F9, oneofs: &[] };
     impl d::Describe for super::MetadataFilter {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1272,12 +902,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetadataFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matcher, r, f),
                 1 => r::slot(&mut self.match_if_key_not_found, r, f),
@@ -1287,11 +912,7 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 0] = [];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.NotHealthCheckFilter",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.NotHealthCheckFilter", fields: &F10, oneofs: &[] };
     impl d::Describe for super::NotHealthCheckFilter {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1311,12 +932,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::NotHealthCheckFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1324,20 +940,9 @@ pub(crate) mod described {
         }
     }
 
-    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"filters\": ",
-        "filters",
-        2,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.OrFilter",
-        fields: &F11,
-        oneofs: &[],
-    };
+    static F11: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"filters\": ", "filters", 2, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.OrFilter", fields: &F11, oneofs: &[] };
     impl d::Describe for super::OrFilter {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1359,12 +964,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OrFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filters, r, f),
                 _ => Ok(()),
@@ -1372,24 +972,12 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"flags\": ",
-        "flags",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::Each(&[d::Rule::In(&[
-        "LH", "UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "DI", "FI", "RL", "UAEX", "RLSE",
-        "DC", "URX", "SI", "IH", "DPE", "UMSDR", "RFCF", "NFCF", "DT", "UPE", "NC", "OM", "DF",
-        "DO", "DR", "UDO",
-    ])])])];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.ResponseFlagFilter",
-        fields: &F12,
-        oneofs: &[],
-    };
+    static F12: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"flags\": ", "flags", 1, 0, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::In(&[
+            "LH", "UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "DI", "FI", "RL", "UAEX", "RLSE", "DC", "URX", "SI", "IH", "DPE", "UMSDR", "RFCF",
+            "NFCF", "DT", "UPE", "NC", "OM", "DF", "DO", "DR", "UDO",
+        ])])])];
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.ResponseFlagFilter", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ResponseFlagFilter {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1411,12 +999,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResponseFlagFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.flags, r, f),
                 _ => Ok(()),
@@ -1425,15 +1008,7 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"runtime_key\": ",
-            "runtimeKey",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"percent_sampled\": ",
             "percentSampled",
@@ -1442,20 +1017,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"use_independent_randomness\": ",
-            "useIndependentRandomness",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"use_independent_randomness\": ", "useIndependentRandomness", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.RuntimeFilter",
-        fields: &F13,
-        oneofs: &[],
-    };
+    pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.RuntimeFilter", fields: &F13, oneofs: &[] };
     impl d::Describe for super::RuntimeFilter {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -1479,12 +1043,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.runtime_key, r, f),
                 1 => r::slot(&mut self.percent_sampled, r, f),
@@ -1494,20 +1053,9 @@ pub(crate) mod described {
         }
     }
 
-    static F14: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"comparison\": ",
-        "comparison",
-        1,
-        0,
-        d::Kind::Message(&M3),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.StatusCodeFilter",
-        fields: &F14,
-        oneofs: &[],
-    };
+    static F14: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"comparison\": ", "comparison", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+    pub(crate) static M14: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.StatusCodeFilter", fields: &F14, oneofs: &[] };
     impl d::Describe for super::StatusCodeFilter {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -1529,12 +1077,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatusCodeFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.comparison, r, f),
                 _ => Ok(()),
@@ -1543,11 +1086,7 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 0] = [];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.accesslog.v3.TraceableFilter",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.TraceableFilter", fields: &F15, oneofs: &[] };
     impl d::Describe for super::TraceableFilter {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -1567,12 +1106,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TraceableFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

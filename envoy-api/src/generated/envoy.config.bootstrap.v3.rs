@@ -49,11 +49,9 @@ pub struct Bootstrap {
     #[prost(message, optional, tag = "30")]
     pub dns_resolution_config: ::core::option::Option<super::super::core::v3::DnsResolutionConfig>,
     #[prost(message, optional, tag = "31")]
-    pub typed_dns_resolver_config:
-        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub typed_dns_resolver_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "21")]
-    pub bootstrap_extensions:
-        ::prost::alloc::vec::Vec<super::super::core::v3::TypedExtensionConfig>,
+    pub bootstrap_extensions: ::prost::alloc::vec::Vec<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "28")]
     pub fatal_actions: ::prost::alloc::vec::Vec<FatalAction>,
     #[prost(message, repeated, tag = "22")]
@@ -63,10 +61,8 @@ pub struct Bootstrap {
     #[prost(string, tag = "24")]
     pub default_socket_interface: ::prost::alloc::string::String,
     #[prost(btree_map = "string, message", tag = "25")]
-    pub certificate_provider_instances: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        super::super::core::v3::TypedExtensionConfig,
-    >,
+    pub certificate_provider_instances:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "32")]
     pub inline_headers: ::prost::alloc::vec::Vec<CustomInlineHeader>,
     #[prost(string, tag = "33")]
@@ -74,18 +70,15 @@ pub struct Bootstrap {
     #[prost(message, optional, tag = "34")]
     pub default_regex_engine: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "35")]
-    pub xds_delegate_extension:
-        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub xds_delegate_extension: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "36")]
-    pub xds_config_tracker_extension:
-        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub xds_config_tracker_extension: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "37")]
     pub listener_manager: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "38")]
     pub application_log_config: ::core::option::Option<bootstrap::ApplicationLogConfig>,
     #[prost(message, optional, tag = "40")]
-    pub grpc_async_client_manager_config:
-        ::core::option::Option<bootstrap::GrpcAsyncClientManagerConfig>,
+    pub grpc_async_client_manager_config: ::core::option::Option<bootstrap::GrpcAsyncClientManagerConfig>,
     #[prost(message, optional, tag = "41")]
     pub memory_allocator_manager: ::core::option::Option<MemoryAllocatorManager>,
     #[prost(bool, tag = "43")]
@@ -105,9 +98,7 @@ pub mod bootstrap {
         #[prost(message, repeated, tag = "2")]
         pub clusters: ::prost::alloc::vec::Vec<super::super::super::cluster::v3::Cluster>,
         #[prost(message, repeated, tag = "3")]
-        pub secrets: ::prost::alloc::vec::Vec<
-            super::super::super::super::extensions::transport_sockets::tls::v3::Secret,
-        >,
+        pub secrets: ::prost::alloc::vec::Vec<super::super::super::super::extensions::transport_sockets::tls::v3::Secret>,
     }
     impl ::prost::Name for StaticResources {
         const NAME: &'static str = "StaticResources";
@@ -174,8 +165,7 @@ pub mod bootstrap {
                 "envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat"
-                    .into()
+                "type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat".into()
             }
         }
     }
@@ -218,8 +208,7 @@ pub mod bootstrap {
             "envoy.config.bootstrap.v3.Bootstrap.GrpcAsyncClientManagerConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap.GrpcAsyncClientManagerConfig"
-                .into()
+            "type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap.GrpcAsyncClientManagerConfig".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -259,8 +248,7 @@ pub struct Admin {
     #[prost(bool, tag = "6")]
     pub ignore_global_conn_limit: bool,
     #[prost(message, repeated, tag = "7")]
-    pub allow_paths:
-        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub allow_paths: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
 }
 impl ::prost::Name for Admin {
     const NAME: &'static str = "Admin";
@@ -294,8 +282,7 @@ pub mod cluster_manager {
         #[prost(string, tag = "1")]
         pub event_log_path: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
-        pub event_service:
-            ::core::option::Option<super::super::super::core::v3::EventServiceConfig>,
+        pub event_service: ::core::option::Option<super::super::super::core::v3::EventServiceConfig>,
     }
     impl ::prost::Name for OutlierDetection {
         const NAME: &'static str = "OutlierDetection";
@@ -366,9 +353,7 @@ pub mod watchdog {
     }
     /// Nested message and enum types in `WatchdogAction`.
     pub mod watchdog_action {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum WatchdogEvent {
             Unknown = 0,
@@ -659,26 +644,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"access_log_path\": ",
-            "accessLogPath",
-            1,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"profile_path\": ",
-            "profilePath",
-            2,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"access_log_path\": ", "accessLogPath", 1, 1, d::Kind::String, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"profile_path\": ", "profilePath", 2, 2, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"address\": ",
             "address",
@@ -695,14 +663,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M87),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"ignore_global_conn_limit\": ",
-            "ignoreGlobalConnLimit",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"ignore_global_conn_limit\": ", "ignoreGlobalConnLimit", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"allow_paths\": ",
             "allowPaths",
@@ -712,11 +673,7 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Admin",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Admin", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Admin {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -744,12 +701,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Admin {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_log, r, f),
                 1 => r::slot(&mut self.access_log_path, r, f),
@@ -764,46 +716,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 41] = [
-        d::FieldInfo::new(
-            "\"node\": ",
-            "node",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M63),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"node_context_params\": ",
-            "nodeContextParams",
-            26,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"static_resources\": ",
-            "staticResources",
-            2,
-            2,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_resources\": ",
-            "dynamicResources",
-            3,
-            3,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"cluster_manager\": ",
-            "clusterManager",
-            4,
-            4,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"node\": ", "node", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"node_context_params\": ", "nodeContextParams", 26, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"static_resources\": ", "staticResources", 2, 2, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"dynamic_resources\": ", "dynamicResources", 3, 3, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cluster_manager\": ", "clusterManager", 4, 4, d::Kind::Message(&M8), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"hds_config\": ",
             "hdsConfig",
@@ -812,14 +729,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M4),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"flags_path\": ",
-            "flagsPath",
-            5,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"flags_path\": ", "flagsPath", 5, 6, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"stats_sinks\": ",
             "statsSinks",
@@ -828,14 +738,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::metrics::v3::described::M6),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"deferred_stat_options\": ",
-            "deferredStatOptions",
-            39,
-            8,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"deferred_stat_options\": ", "deferredStatOptions", 39, 8, d::Kind::Message(&M4), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"stats_config\": ",
             "statsConfig",
@@ -852,20 +755,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Duration(300000000000)),
-            d::Rule::Gte(d::Bound::Duration(1000000)),
-        ]),
-        d::FieldInfo::new(
-            "\"stats_flush_on_admin\": ",
-            "statsFlushOnAdmin",
-            29,
-            11,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
+        .rules(&[d::Rule::Lt(d::Bound::Duration(300000000000)), d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"stats_flush_on_admin\": ", "statsFlushOnAdmin", 29, 11, d::Kind::Bool, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"stats_eviction_interval\": ",
             "statsEvictionInterval",
@@ -876,26 +769,9 @@ pub(crate) mod described {
         )
         .oneof(1)
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"watchdog\": ",
-            "watchdog",
-            8,
-            13,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"watchdogs\": ",
-            "watchdogs",
-            27,
-            14,
-            d::Kind::Message(&M20),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"watchdog\": ", "watchdog", 8, 13, d::Kind::Message(&M18), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"watchdogs\": ", "watchdogs", 27, 14, d::Kind::Message(&M20), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"tracing\": ",
             "tracing",
@@ -904,26 +780,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::trace::v3::described::M8),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"layered_runtime\": ",
-            "layeredRuntime",
-            17,
-            16,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"admin\": ",
-            "admin",
-            12,
-            17,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"layered_runtime\": ", "layeredRuntime", 17, 16, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"admin\": ", "admin", 12, 17, d::Kind::Message(&M0), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"overload_manager\": ",
             "overloadManager",
@@ -932,42 +791,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::overload::v3::described::M3),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"enable_dispatcher_stats\": ",
-            "enableDispatcherStats",
-            16,
-            19,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"header_prefix\": ",
-            "headerPrefix",
-            18,
-            20,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stats_server_version_override\": ",
-            "statsServerVersionOverride",
-            19,
-            21,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"use_tcp_for_dns_lookups\": ",
-            "useTcpForDnsLookups",
-            20,
-            22,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"enable_dispatcher_stats\": ", "enableDispatcherStats", 16, 19, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header_prefix\": ", "headerPrefix", 18, 20, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stats_server_version_override\": ", "statsServerVersionOverride", 19, 21, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", "useTcpForDnsLookups", 20, 22, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"dns_resolution_config\": ",
             "dnsResolutionConfig",
@@ -976,10 +804,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M14),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_dns_resolver_config\": ",
             "typedDnsResolverConfig",
@@ -996,14 +821,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"fatal_actions\": ",
-            "fatalActions",
-            28,
-            26,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"fatal_actions\": ", "fatalActions", 28, 26, d::Kind::Message(&M11), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"config_sources\": ",
             "configSources",
@@ -1020,14 +838,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"default_socket_interface\": ",
-            "defaultSocketInterface",
-            24,
-            29,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_socket_interface\": ", "defaultSocketInterface", 24, 29, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"certificate_provider_instances\": ",
             "certificateProviderInstances",
@@ -1036,22 +847,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new(
-            "\"inline_headers\": ",
-            "inlineHeaders",
-            32,
-            31,
-            d::Kind::Message(&M10),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"perf_tracing_file_path\": ",
-            "perfTracingFilePath",
-            33,
-            32,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"inline_headers\": ", "inlineHeaders", 32, 31, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"perf_tracing_file_path\": ", "perfTracingFilePath", 33, 32, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"default_regex_engine\": ",
             "defaultRegexEngine",
@@ -1084,14 +881,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"application_log_config\": ",
-            "applicationLogConfig",
-            38,
-            37,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"application_log_config\": ", "applicationLogConfig", 38, 37, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"grpc_async_client_manager_config\": ",
             "grpcAsyncClientManagerConfig",
@@ -1100,36 +890,13 @@ pub(crate) mod described {
             d::Kind::Message(&M6),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"memory_allocator_manager\": ",
-            "memoryAllocatorManager",
-            41,
-            39,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"enable_worker_cpu_affinity\": ",
-            "enableWorkerCpuAffinity",
-            43,
-            40,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"memory_allocator_manager\": ", "memoryAllocatorManager", 41, 39, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"enable_worker_cpu_affinity\": ", "enableWorkerCpuAffinity", 43, 40, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.bootstrap.v3.Bootstrap",
         fields: &F1,
-        oneofs: &[
-            d::OneofInfo {
-                name: "stats_flush",
-                required: false,
-            },
-            d::OneofInfo {
-                name: "stats_eviction",
-                required: false,
-            },
-        ],
+        oneofs: &[d::OneofInfo { name: "stats_flush", required: false }, d::OneofInfo { name: "stats_eviction", required: false }],
     };
     impl d::Describe for super::Bootstrap {
         const INFO: &'static d::MessageInfo = &M1;
@@ -1156,9 +923,7 @@ pub(crate) mod described {
             if let Some(super::bootstrap::StatsFlush::StatsFlushOnAdmin(x)) = &self.stats_flush {
                 d::put_member(x, v, &F1[11]);
             }
-            if let Some(super::bootstrap::StatsEviction::StatsEvictionInterval(x)) =
-                &self.stats_eviction
-            {
+            if let Some(super::bootstrap::StatsEviction::StatsEvictionInterval(x)) = &self.stats_eviction {
                 d::put_member(x, v, &F1[12]);
             }
             d::Field::put(&self.watchdog, v, &F1[13]);
@@ -1198,12 +963,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Bootstrap {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node, r, f),
                 1 => r::slot(&mut self.node_context_params, r, f),
@@ -1216,13 +976,8 @@ pub(crate) mod described {
                 8 => r::slot(&mut self.deferred_stat_options, r, f),
                 9 => r::slot(&mut self.stats_config, r, f),
                 10 => r::slot(&mut self.stats_flush_interval, r, f),
-                11 => r::member(r, f, |x| {
-                    self.stats_flush = Some(super::bootstrap::StatsFlush::StatsFlushOnAdmin(x))
-                }),
-                12 => r::member(r, f, |x| {
-                    self.stats_eviction =
-                        Some(super::bootstrap::StatsEviction::StatsEvictionInterval(x))
-                }),
+                11 => r::member(r, f, |x| self.stats_flush = Some(super::bootstrap::StatsFlush::StatsFlushOnAdmin(x))),
+                12 => r::member(r, f, |x| self.stats_eviction = Some(super::bootstrap::StatsEviction::StatsEvictionInterval(x))),
                 13 => r::slot(&mut self.watchdog, r, f),
                 14 => r::slot(&mut self.watchdogs, r, f),
                 15 => r::slot(&mut self.tracing, r, f),
@@ -1256,19 +1011,9 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"log_format\": ",
-        "logFormat",
-        1,
-        0,
-        d::Kind::Message(&M3),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"log_format\": ", "logFormat", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional)];
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::bootstrap::ApplicationLogConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -1290,12 +1035,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::ApplicationLogConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.log_format, r, f),
                 _ => Ok(()),
@@ -1313,23 +1053,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"text_format\": ",
-            "textFormat",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"text_format\": ", "textFormat", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat",
         fields: &F3,
-        oneofs: &[d::OneofInfo {
-            name: "log_format",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "log_format", required: true }],
     };
     impl d::Describe for super::bootstrap::application_log_config::LogFormat {
         const INFO: &'static d::MessageInfo = &M3;
@@ -1342,16 +1071,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(
-                super::bootstrap::application_log_config::log_format::LogFormat::JsonFormat(x),
-            ) = &self.log_format
-            {
+            if let Some(super::bootstrap::application_log_config::log_format::LogFormat::JsonFormat(x)) = &self.log_format {
                 d::put_member(x, v, &F3[0]);
             }
-            if let Some(
-                super::bootstrap::application_log_config::log_format::LogFormat::TextFormat(x),
-            ) = &self.log_format
-            {
+            if let Some(super::bootstrap::application_log_config::log_format::LogFormat::TextFormat(x)) = &self.log_format {
                 d::put_member(x, v, &F3[1]);
             }
         }
@@ -1363,41 +1086,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::application_log_config::LogFormat {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => {
-                    r::member(r, f, |x| {
-                        self.log_format = Some(super::bootstrap::application_log_config::log_format::LogFormat::JsonFormat(x))
-                    })
-                }
-                1 => {
-                    r::member(r, f, |x| {
-                        self.log_format = Some(super::bootstrap::application_log_config::log_format::LogFormat::TextFormat(x))
-                    })
-                }
+                0 => r::member(r, f, |x| self.log_format = Some(super::bootstrap::application_log_config::log_format::LogFormat::JsonFormat(x))),
+                1 => r::member(r, f, |x| self.log_format = Some(super::bootstrap::application_log_config::log_format::LogFormat::TextFormat(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"enable_deferred_creation_stats\": ",
-        "enableDeferredCreationStats",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Bootstrap.DeferredStatOptions",
-        fields: &F4,
-        oneofs: &[],
-    };
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"enable_deferred_creation_stats\": ", "enableDeferredCreationStats", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Bootstrap.DeferredStatOptions", fields: &F4, oneofs: &[] };
     impl d::Describe for super::bootstrap::DeferredStatOptions {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -1419,12 +1120,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::DeferredStatOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enable_deferred_creation_stats, r, f),
                 _ => Ok(()),
@@ -1441,14 +1137,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"lds_resources_locator\": ",
-            "ldsResourcesLocator",
-            5,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"lds_resources_locator\": ", "ldsResourcesLocator", 5, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"cds_config\": ",
             "cdsConfig",
@@ -1457,14 +1146,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"cds_resources_locator\": ",
-            "cdsResourcesLocator",
-            6,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"cds_resources_locator\": ", "cdsResourcesLocator", 6, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"ads_config\": ",
             "adsConfig",
@@ -1474,11 +1156,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Bootstrap.DynamicResources",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Bootstrap.DynamicResources", fields: &F5, oneofs: &[] };
     impl d::Describe for super::bootstrap::DynamicResources {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -1504,12 +1183,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::DynamicResources {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.lds_config, r, f),
                 1 => r::slot(&mut self.lds_resources_locator, r, f),
@@ -1530,11 +1204,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Gte(d::Bound::Duration(5000000000))])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Bootstrap.GrpcAsyncClientManagerConfig",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Bootstrap.GrpcAsyncClientManagerConfig", fields: &F6, oneofs: &[] };
     impl d::Describe for super::bootstrap::GrpcAsyncClientManagerConfig {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1556,12 +1227,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::GrpcAsyncClientManagerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_cached_entry_idle_duration, r, f),
                 _ => Ok(()),
@@ -1595,11 +1261,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Bootstrap.StaticResources",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Bootstrap.StaticResources", fields: &F7, oneofs: &[] };
     impl d::Describe for super::bootstrap::StaticResources {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1623,12 +1286,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::bootstrap::StaticResources {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.listeners, r, f),
                 1 => r::slot(&mut self.clusters, r, f),
@@ -1639,22 +1297,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"local_cluster_name\": ",
-            "localClusterName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"outlier_detection\": ",
-            "outlierDetection",
-            2,
-            1,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"local_cluster_name\": ", "localClusterName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"outlier_detection\": ", "outlierDetection", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"upstream_bind_config\": ",
             "upstreamBindConfig",
@@ -1671,20 +1315,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M4),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"enable_deferred_cluster_creation\": ",
-            "enableDeferredClusterCreation",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"enable_deferred_cluster_creation\": ", "enableDeferredClusterCreation", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.ClusterManager",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.ClusterManager", fields: &F8, oneofs: &[] };
     impl d::Describe for super::ClusterManager {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1710,12 +1343,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterManager {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.local_cluster_name, r, f),
                 1 => r::slot(&mut self.outlier_detection, r, f),
@@ -1728,14 +1356,7 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"event_log_path\": ",
-            "eventLogPath",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"event_log_path\": ", "eventLogPath", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"event_service\": ",
             "eventService",
@@ -1745,11 +1366,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.ClusterManager.OutlierDetection",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.ClusterManager.OutlierDetection", fields: &F9, oneofs: &[] };
     impl d::Describe for super::cluster_manager::OutlierDetection {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1772,12 +1390,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster_manager::OutlierDetection {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.event_log_path, r, f),
                 1 => r::slot(&mut self.event_service, r, f),
@@ -1787,30 +1400,12 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"inline_header_name\": ",
-            "inlineHeaderName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"inline_header_type\": ",
-            "inlineHeaderType",
-            2,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"inline_header_name\": ", "inlineHeaderName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"inline_header_type\": ", "inlineHeaderType", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.CustomInlineHeader",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.CustomInlineHeader", fields: &F10, oneofs: &[] };
     impl d::Describe for super::CustomInlineHeader {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1833,12 +1428,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CustomInlineHeader {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.inline_header_name, r, f),
                 1 => r::slot(&mut self.inline_header_type, r, f),
@@ -1855,11 +1445,7 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.FatalAction",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.FatalAction", fields: &F11, oneofs: &[] };
     impl d::Describe for super::FatalAction {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1881,12 +1467,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FatalAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),
@@ -1894,19 +1475,8 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"layers\": ",
-        "layers",
-        1,
-        0,
-        d::Kind::Message(&M14),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.LayeredRuntime",
-        fields: &F12,
-        oneofs: &[],
-    };
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"layers\": ", "layers", 1, 0, d::Kind::Message(&M14), d::Cardinality::Repeated)];
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.LayeredRuntime", fields: &F12, oneofs: &[] };
     impl d::Describe for super::LayeredRuntime {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1928,12 +1498,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LayeredRuntime {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.layers, r, f),
                 _ => Ok(()),
@@ -1942,14 +1507,7 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"bytes_to_release\": ",
-            "bytesToRelease",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"bytes_to_release\": ", "bytesToRelease", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"memory_release_interval\": ",
             "memoryReleaseInterval",
@@ -1958,36 +1516,12 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"soft_memory_limit_bytes\": ",
-            "softMemoryLimitBytes",
-            3,
-            2,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_per_cpu_cache_size_bytes\": ",
-            "maxPerCpuCacheSizeBytes",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_unfreed_memory_bytes\": ",
-            "maxUnfreedMemoryBytes",
-            5,
-            4,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"soft_memory_limit_bytes\": ", "softMemoryLimitBytes", 3, 2, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_per_cpu_cache_size_bytes\": ", "maxPerCpuCacheSizeBytes", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_unfreed_memory_bytes\": ", "maxUnfreedMemoryBytes", 5, 4, d::Kind::U64, d::Cardinality::Implicit),
     ];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.MemoryAllocatorManager",
-        fields: &F13,
-        oneofs: &[],
-    };
+    pub(crate) static M13: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.MemoryAllocatorManager", fields: &F13, oneofs: &[] };
     impl d::Describe for super::MemoryAllocatorManager {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -2013,12 +1547,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MemoryAllocatorManager {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bytes_to_release, r, f),
                 1 => r::slot(&mut self.memory_release_interval, r, f),
@@ -2031,15 +1560,7 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"static_layer\": ",
             "staticLayer",
@@ -2049,41 +1570,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"disk_layer\": ",
-            "diskLayer",
-            3,
-            2,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"admin_layer\": ",
-            "adminLayer",
-            4,
-            3,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"rtds_layer\": ",
-            "rtdsLayer",
-            5,
-            4,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"disk_layer\": ", "diskLayer", 3, 2, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"admin_layer\": ", "adminLayer", 4, 3, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"rtds_layer\": ", "rtdsLayer", 5, 4, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.bootstrap.v3.RuntimeLayer",
         fields: &F14,
-        oneofs: &[d::OneofInfo {
-            name: "layer_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "layer_specifier", required: true }],
     };
     impl d::Describe for super::RuntimeLayer {
         const INFO: &'static d::MessageInfo = &M14;
@@ -2097,21 +1591,16 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F14[0]);
-            if let Some(super::runtime_layer::LayerSpecifier::StaticLayer(x)) =
-                &self.layer_specifier
-            {
+            if let Some(super::runtime_layer::LayerSpecifier::StaticLayer(x)) = &self.layer_specifier {
                 d::put_member(x, v, &F14[1]);
             }
-            if let Some(super::runtime_layer::LayerSpecifier::DiskLayer(x)) = &self.layer_specifier
-            {
+            if let Some(super::runtime_layer::LayerSpecifier::DiskLayer(x)) = &self.layer_specifier {
                 d::put_member(x, v, &F14[2]);
             }
-            if let Some(super::runtime_layer::LayerSpecifier::AdminLayer(x)) = &self.layer_specifier
-            {
+            if let Some(super::runtime_layer::LayerSpecifier::AdminLayer(x)) = &self.layer_specifier {
                 d::put_member(x, v, &F14[3]);
             }
-            if let Some(super::runtime_layer::LayerSpecifier::RtdsLayer(x)) = &self.layer_specifier
-            {
+            if let Some(super::runtime_layer::LayerSpecifier::RtdsLayer(x)) = &self.layer_specifier {
                 d::put_member(x, v, &F14[4]);
             }
         }
@@ -2123,38 +1612,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeLayer {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.layer_specifier =
-                        Some(super::runtime_layer::LayerSpecifier::StaticLayer(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::DiskLayer(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::AdminLayer(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::RtdsLayer(x))
-                }),
+                1 => r::member(r, f, |x| self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::StaticLayer(x))),
+                2 => r::member(r, f, |x| self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::DiskLayer(x))),
+                3 => r::member(r, f, |x| self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::AdminLayer(x))),
+                4 => r::member(r, f, |x| self.layer_specifier = Some(super::runtime_layer::LayerSpecifier::RtdsLayer(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F15: [d::FieldInfo; 0] = [];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.RuntimeLayer.AdminLayer",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.RuntimeLayer.AdminLayer", fields: &F15, oneofs: &[] };
     impl d::Describe for super::runtime_layer::AdminLayer {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -2174,12 +1646,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::runtime_layer::AdminLayer {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -2188,36 +1655,12 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"symlink_root\": ",
-            "symlinkRoot",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"subdirectory\": ",
-            "subdirectory",
-            3,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"append_service_cluster\": ",
-            "appendServiceCluster",
-            2,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"symlink_root\": ", "symlinkRoot", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"subdirectory\": ", "subdirectory", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"append_service_cluster\": ", "appendServiceCluster", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M16: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.RuntimeLayer.DiskLayer",
-        fields: &F16,
-        oneofs: &[],
-    };
+    pub(crate) static M16: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.RuntimeLayer.DiskLayer", fields: &F16, oneofs: &[] };
     impl d::Describe for super::runtime_layer::DiskLayer {
         const INFO: &'static d::MessageInfo = &M16;
     }
@@ -2241,12 +1684,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::runtime_layer::DiskLayer {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.symlink_root, r, f),
                 1 => r::slot(&mut self.subdirectory, r, f),
@@ -2257,14 +1695,7 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"rtds_config\": ",
             "rtdsConfig",
@@ -2274,11 +1705,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M17: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.RuntimeLayer.RtdsLayer",
-        fields: &F17,
-        oneofs: &[],
-    };
+    pub(crate) static M17: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.RuntimeLayer.RtdsLayer", fields: &F17, oneofs: &[] };
     impl d::Describe for super::runtime_layer::RtdsLayer {
         const INFO: &'static d::MessageInfo = &M17;
     }
@@ -2301,12 +1729,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::runtime_layer::RtdsLayer {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.rtds_config, r, f),
@@ -2316,14 +1739,7 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"actions\": ",
-            "actions",
-            7,
-            0,
-            d::Kind::Message(&M19),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"actions\": ", "actions", 7, 0, d::Kind::Message(&M19), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"miss_timeout\": ",
             "missTimeout",
@@ -2374,11 +1790,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M18: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Watchdog",
-        fields: &F18,
-        oneofs: &[],
-    };
+    pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Watchdog", fields: &F18, oneofs: &[] };
     impl d::Describe for super::Watchdog {
         const INFO: &'static d::MessageInfo = &M18;
     }
@@ -2406,12 +1818,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Watchdog {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.actions, r, f),
                 1 => r::slot(&mut self.miss_timeout, r, f),
@@ -2434,21 +1841,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"event\": ",
-            "event",
-            2,
-            1,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"event\": ", "event", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M19: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Watchdog.WatchdogAction",
-        fields: &F19,
-        oneofs: &[],
-    };
+    pub(crate) static M19: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Watchdog.WatchdogAction", fields: &F19, oneofs: &[] };
     impl d::Describe for super::watchdog::WatchdogAction {
         const INFO: &'static d::MessageInfo = &M19;
     }
@@ -2471,12 +1867,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::watchdog::WatchdogAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 1 => r::slot(&mut self.event, r, f),
@@ -2486,28 +1877,10 @@ pub(crate) mod described {
     }
 
     static F20: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"main_thread_watchdog\": ",
-            "mainThreadWatchdog",
-            1,
-            0,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"worker_watchdog\": ",
-            "workerWatchdog",
-            2,
-            1,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"main_thread_watchdog\": ", "mainThreadWatchdog", 1, 0, d::Kind::Message(&M18), d::Cardinality::Optional),
+        d::FieldInfo::new("\"worker_watchdog\": ", "workerWatchdog", 2, 1, d::Kind::Message(&M18), d::Cardinality::Optional),
     ];
-    pub(crate) static M20: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.bootstrap.v3.Watchdogs",
-        fields: &F20,
-        oneofs: &[],
-    };
+    pub(crate) static M20: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Watchdogs", fields: &F20, oneofs: &[] };
     impl d::Describe for super::Watchdogs {
         const INFO: &'static d::MessageInfo = &M20;
     }
@@ -2530,12 +1903,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Watchdogs {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.main_thread_watchdog, r, f),
                 1 => r::slot(&mut self.worker_watchdog, r, f),

@@ -14,10 +14,7 @@ pub mod circuit_breakers {
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct Thresholds {
-        #[prost(
-            enumeration = "super::super::super::core::v3::RoutingPriority",
-            tag = "1"
-        )]
+        #[prost(enumeration = "super::super::super::core::v3::RoutingPriority", tag = "1")]
         pub priority: i32,
         #[prost(message, optional, tag = "2")]
         pub max_connections: ::core::option::Option<u32>,
@@ -40,8 +37,7 @@ pub mod circuit_breakers {
         #[prost(skip_debug)]
         pub struct RetryBudget {
             #[prost(message, optional, tag = "1")]
-            pub budget_percent:
-                ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+            pub budget_percent: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
             #[prost(message, optional, tag = "3")]
             pub budget_interval: ::core::option::Option<::prost_types::Duration>,
             #[prost(message, optional, tag = "2")]
@@ -54,8 +50,7 @@ pub mod circuit_breakers {
                 "envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget"
-                    .into()
+                "type.googleapis.com/envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget".into()
             }
         }
     }
@@ -86,8 +81,7 @@ pub struct Cluster {
     #[prost(message, repeated, tag = "43")]
     pub transport_socket_matches: ::prost::alloc::vec::Vec<cluster::TransportSocketMatch>,
     #[prost(message, optional, tag = "59")]
-    pub transport_socket_matcher:
-        ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub transport_socket_matcher: ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(string, tag = "28")]
@@ -101,8 +95,7 @@ pub struct Cluster {
     #[prost(message, optional, tag = "5")]
     pub per_connection_buffer_limit_bytes: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "60")]
-    pub per_connection_buffer_high_watermark_timeout:
-        ::core::option::Option<::prost_types::Duration>,
+    pub per_connection_buffer_high_watermark_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(enumeration = "cluster::LbPolicy", tag = "6")]
     pub lb_policy: i32,
     #[prost(message, optional, tag = "33")]
@@ -114,19 +107,15 @@ pub struct Cluster {
     #[prost(message, optional, tag = "10")]
     pub circuit_breakers: ::core::option::Option<CircuitBreakers>,
     #[prost(message, optional, tag = "46")]
-    pub upstream_http_protocol_options:
-        ::core::option::Option<super::super::core::v3::UpstreamHttpProtocolOptions>,
+    pub upstream_http_protocol_options: ::core::option::Option<super::super::core::v3::UpstreamHttpProtocolOptions>,
     #[prost(message, optional, tag = "29")]
-    pub common_http_protocol_options:
-        ::core::option::Option<super::super::core::v3::HttpProtocolOptions>,
+    pub common_http_protocol_options: ::core::option::Option<super::super::core::v3::HttpProtocolOptions>,
     #[prost(message, optional, tag = "13")]
     pub http_protocol_options: ::core::option::Option<super::super::core::v3::Http1ProtocolOptions>,
     #[prost(message, optional, tag = "14")]
-    pub http2_protocol_options:
-        ::core::option::Option<super::super::core::v3::Http2ProtocolOptions>,
+    pub http2_protocol_options: ::core::option::Option<super::super::core::v3::Http2ProtocolOptions>,
     #[prost(btree_map = "string, message", tag = "36")]
-    pub typed_extension_protocol_options:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_extension_protocol_options: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(message, optional, tag = "16")]
     pub dns_refresh_rate: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "58")]
@@ -144,8 +133,7 @@ pub struct Cluster {
     #[prost(message, optional, tag = "53")]
     pub dns_resolution_config: ::core::option::Option<super::super::core::v3::DnsResolutionConfig>,
     #[prost(message, optional, tag = "55")]
-    pub typed_dns_resolver_config:
-        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub typed_dns_resolver_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "54")]
     pub wait_for_warm_on_init: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "19")]
@@ -205,8 +193,7 @@ pub mod cluster {
         #[prost(message, optional, tag = "2")]
         pub r#match: ::core::option::Option<::prost_types::Struct>,
         #[prost(message, optional, tag = "3")]
-        pub transport_socket:
-            ::core::option::Option<super::super::super::core::v3::TransportSocket>,
+        pub transport_socket: ::core::option::Option<super::super::super::core::v3::TransportSocket>,
     }
     impl ::prost::Name for TransportSocketMatch {
         const NAME: &'static str = "TransportSocketMatch";
@@ -271,10 +258,7 @@ pub mod cluster {
         pub panic_mode_any: bool,
         #[prost(bool, tag = "7")]
         pub list_as_any: bool,
-        #[prost(
-            enumeration = "lb_subset_config::LbSubsetMetadataFallbackPolicy",
-            tag = "8"
-        )]
+        #[prost(enumeration = "lb_subset_config::LbSubsetMetadataFallbackPolicy", tag = "8")]
         pub metadata_fallback_policy: i32,
     }
     /// Nested message and enum types in `LbSubsetConfig`.
@@ -286,19 +270,14 @@ pub mod cluster {
             pub keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
             #[prost(bool, tag = "4")]
             pub single_host_per_subset: bool,
-            #[prost(
-                enumeration = "lb_subset_selector::LbSubsetSelectorFallbackPolicy",
-                tag = "2"
-            )]
+            #[prost(enumeration = "lb_subset_selector::LbSubsetSelectorFallbackPolicy", tag = "2")]
             pub fallback_policy: i32,
             #[prost(string, repeated, tag = "3")]
             pub fallback_keys_subset: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         }
         /// Nested message and enum types in `LbSubsetSelector`.
         pub mod lb_subset_selector {
-            #[derive(
-                Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-            )]
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
             #[repr(i32)]
             pub enum LbSubsetSelectorFallbackPolicy {
                 NotDefined = 0,
@@ -341,13 +320,10 @@ pub mod cluster {
                 "envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector"
-                    .into()
+                "type.googleapis.com/envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector".into()
             }
         }
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum LbSubsetFallbackPolicy {
             NoFallback = 0,
@@ -376,9 +352,7 @@ pub mod cluster {
                 }
             }
         }
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum LbSubsetMetadataFallbackPolicy {
             MetadataNoFallback = 0,
@@ -423,8 +397,7 @@ pub mod cluster {
         #[prost(message, optional, tag = "2")]
         pub aggression: ::core::option::Option<super::super::super::core::v3::RuntimeDouble>,
         #[prost(message, optional, tag = "3")]
-        pub min_weight_percent:
-            ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
+        pub min_weight_percent: ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
     }
     impl ::prost::Name for SlowStartConfig {
         const NAME: &'static str = "SlowStartConfig";
@@ -458,8 +431,7 @@ pub mod cluster {
         #[prost(message, optional, tag = "1")]
         pub choice_count: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "2")]
-        pub active_request_bias:
-            ::core::option::Option<super::super::super::core::v3::RuntimeDouble>,
+        pub active_request_bias: ::core::option::Option<super::super::super::core::v3::RuntimeDouble>,
         #[prost(message, optional, tag = "3")]
         pub slow_start_config: ::core::option::Option<SlowStartConfig>,
     }
@@ -485,9 +457,7 @@ pub mod cluster {
     }
     /// Nested message and enum types in `RingHashLbConfig`.
     pub mod ring_hash_lb_config {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum HashFunction {
             XxHash = 0,
@@ -550,8 +520,7 @@ pub mod cluster {
         #[prost(message, optional, tag = "3")]
         pub upstream_port_override: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "4")]
-        pub metadata_key:
-            ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
+        pub metadata_key: ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
     }
     impl ::prost::Name for OriginalDstLbConfig {
         const NAME: &'static str = "OriginalDstLbConfig";
@@ -567,8 +536,7 @@ pub mod cluster {
     #[prost(skip_debug)]
     pub struct CommonLbConfig {
         #[prost(message, optional, tag = "1")]
-        pub healthy_panic_threshold:
-            ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
+        pub healthy_panic_threshold: ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
         #[prost(message, optional, tag = "4")]
         pub update_merge_window: ::core::option::Option<::prost_types::Duration>,
         #[prost(bool, tag = "5")]
@@ -576,14 +544,11 @@ pub mod cluster {
         #[prost(bool, tag = "6")]
         pub close_connections_on_host_set_change: bool,
         #[prost(message, optional, tag = "7")]
-        pub consistent_hashing_lb_config:
-            ::core::option::Option<common_lb_config::ConsistentHashingLbConfig>,
+        pub consistent_hashing_lb_config: ::core::option::Option<common_lb_config::ConsistentHashingLbConfig>,
         #[prost(message, optional, tag = "8")]
-        pub override_host_status:
-            ::core::option::Option<super::super::super::core::v3::HealthStatusSet>,
+        pub override_host_status: ::core::option::Option<super::super::super::core::v3::HealthStatusSet>,
         #[prost(oneof = "common_lb_config::LocalityConfigSpecifier", tags = "2, 3")]
-        pub locality_config_specifier:
-            ::core::option::Option<common_lb_config::LocalityConfigSpecifier>,
+        pub locality_config_specifier: ::core::option::Option<common_lb_config::LocalityConfigSpecifier>,
     }
     /// Nested message and enum types in `CommonLbConfig`.
     pub mod common_lb_config {
@@ -591,8 +556,7 @@ pub mod cluster {
         #[prost(skip_debug)]
         pub struct ZoneAwareLbConfig {
             #[prost(message, optional, tag = "1")]
-            pub routing_enabled:
-                ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+            pub routing_enabled: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
             #[prost(message, optional, tag = "2")]
             pub min_cluster_size: ::core::option::Option<u64>,
             #[prost(bool, tag = "3")]
@@ -605,8 +569,7 @@ pub mod cluster {
                 "envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig"
-                    .into()
+                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -619,8 +582,7 @@ pub mod cluster {
                 "envoy.config.cluster.v3.Cluster.CommonLbConfig.LocalityWeightedLbConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.LocalityWeightedLbConfig"
-                    .into()
+                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.LocalityWeightedLbConfig".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -638,8 +600,7 @@ pub mod cluster {
                 "envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig"
-                    .into()
+                "type.googleapis.com/envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -686,9 +647,7 @@ pub mod cluster {
         #[prost(message, optional, tag = "2")]
         pub predictive_preconnect_ratio: ::core::option::Option<f64>,
         #[prost(message, optional, tag = "3")]
-        pub preconnect_enabled_metadata: ::core::option::Option<
-            super::super::super::super::r#type::matcher::v3::MetadataMatcher,
-        >,
+        pub preconnect_enabled_metadata: ::core::option::Option<super::super::super::super::r#type::matcher::v3::MetadataMatcher>,
     }
     impl ::prost::Name for PreconnectPolicy {
         const NAME: &'static str = "PreconnectPolicy";
@@ -704,8 +663,7 @@ pub mod cluster {
     #[prost(skip_debug)]
     pub struct QueuingPolicies {
         #[prost(message, optional, tag = "1")]
-        pub pending_rq_policy:
-            ::core::option::Option<super::super::super::core::v3::TypedExtensionConfig>,
+        pub pending_rq_policy: ::core::option::Option<super::super::super::core::v3::TypedExtensionConfig>,
     }
     impl ::prost::Name for QueuingPolicies {
         const NAME: &'static str = "QueuingPolicies";
@@ -897,8 +855,7 @@ pub mod load_balancing_policy {
     #[prost(skip_debug)]
     pub struct Policy {
         #[prost(message, optional, tag = "4")]
-        pub typed_extension_config:
-            ::core::option::Option<super::super::super::core::v3::TypedExtensionConfig>,
+        pub typed_extension_config: ::core::option::Option<super::super::super::core::v3::TypedExtensionConfig>,
     }
     impl ::prost::Name for Policy {
         const NAME: &'static str = "Policy";
@@ -929,8 +886,7 @@ pub struct UpstreamConnectionOptions {
     #[prost(bool, tag = "2")]
     pub set_local_interface_name_on_upstream_connections: bool,
     #[prost(message, optional, tag = "3")]
-    pub happy_eyeballs_config:
-        ::core::option::Option<upstream_connection_options::HappyEyeballsConfig>,
+    pub happy_eyeballs_config: ::core::option::Option<upstream_connection_options::HappyEyeballsConfig>,
 }
 /// Nested message and enum types in `UpstreamConnectionOptions`.
 pub mod upstream_connection_options {
@@ -949,8 +905,7 @@ pub mod upstream_connection_options {
             "envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig"
-                .into()
+            "type.googleapis.com/envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1113,10 +1068,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.cluster.v3.Cluster.ClusterProtocolSelection",
-        values: &[
-            d::EnumValue::new(0, "USE_CONFIGURED_PROTOCOL"),
-            d::EnumValue::new(1, "USE_DOWNSTREAM_PROTOCOL"),
-        ],
+        values: &[d::EnumValue::new(0, "USE_CONFIGURED_PROTOCOL"), d::EnumValue::new(1, "USE_DOWNSTREAM_PROTOCOL")],
     };
     impl d::DescribeEnum for super::cluster::ClusterProtocolSelection {
         const INFO: &'static d::EnumInfo = &E0;
@@ -1168,11 +1120,7 @@ pub(crate) mod described {
 
     pub(crate) static E4: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetFallbackPolicy",
-        values: &[
-            d::EnumValue::new(0, "NO_FALLBACK"),
-            d::EnumValue::new(1, "ANY_ENDPOINT"),
-            d::EnumValue::new(2, "DEFAULT_SUBSET"),
-        ],
+        values: &[d::EnumValue::new(0, "NO_FALLBACK"), d::EnumValue::new(1, "ANY_ENDPOINT"), d::EnumValue::new(2, "DEFAULT_SUBSET")],
     };
     impl d::DescribeEnum for super::cluster::lb_subset_config::LbSubsetFallbackPolicy {
         const INFO: &'static d::EnumInfo = &E4;
@@ -1180,10 +1128,7 @@ pub(crate) mod described {
 
     pub(crate) static E5: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetMetadataFallbackPolicy",
-        values: &[
-            d::EnumValue::new(0, "METADATA_NO_FALLBACK"),
-            d::EnumValue::new(1, "FALLBACK_LIST"),
-        ],
+        values: &[d::EnumValue::new(0, "METADATA_NO_FALLBACK"), d::EnumValue::new(1, "FALLBACK_LIST")],
     };
     impl d::DescribeEnum for super::cluster::lb_subset_config::LbSubsetMetadataFallbackPolicy {
         const INFO: &'static d::EnumInfo = &E5;
@@ -1199,18 +1144,13 @@ pub(crate) mod described {
             d::EnumValue::new(4, "KEYS_SUBSET"),
         ],
     };
-    impl d::DescribeEnum
-        for super::cluster::lb_subset_config::lb_subset_selector::LbSubsetSelectorFallbackPolicy
-    {
+    impl d::DescribeEnum for super::cluster::lb_subset_config::lb_subset_selector::LbSubsetSelectorFallbackPolicy {
         const INFO: &'static d::EnumInfo = &E6;
     }
 
     pub(crate) static E7: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.cluster.v3.Cluster.RingHashLbConfig.HashFunction",
-        values: &[
-            d::EnumValue::new(0, "XX_HASH"),
-            d::EnumValue::new(1, "MURMUR_HASH_2"),
-        ],
+        values: &[d::EnumValue::new(0, "XX_HASH"), d::EnumValue::new(1, "MURMUR_HASH_2")],
     };
     impl d::DescribeEnum for super::cluster::ring_hash_lb_config::HashFunction {
         const INFO: &'static d::EnumInfo = &E7;
@@ -1231,28 +1171,10 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"thresholds\": ",
-            "thresholds",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"per_host_thresholds\": ",
-            "perHostThresholds",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"thresholds\": ", "thresholds", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"per_host_thresholds\": ", "perHostThresholds", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.CircuitBreakers",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.CircuitBreakers", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CircuitBreakers {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -1275,12 +1197,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CircuitBreakers {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.thresholds, r, f),
                 1 => r::slot(&mut self.per_host_thresholds, r, f),
@@ -1299,68 +1216,16 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"max_connections\": ",
-            "maxConnections",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_pending_requests\": ",
-            "maxPendingRequests",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_requests\": ",
-            "maxRequests",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_retries\": ",
-            "maxRetries",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"retry_budget\": ",
-            "retryBudget",
-            8,
-            5,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"track_remaining\": ",
-            "trackRemaining",
-            6,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_connection_pools\": ",
-            "maxConnectionPools",
-            7,
-            7,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"max_connections\": ", "maxConnections", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_pending_requests\": ", "maxPendingRequests", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_requests\": ", "maxRequests", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_retries\": ", "maxRetries", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"retry_budget\": ", "retryBudget", 8, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"track_remaining\": ", "trackRemaining", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_connection_pools\": ", "maxConnectionPools", 7, 7, d::Kind::U32, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.CircuitBreakers.Thresholds",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.CircuitBreakers.Thresholds", fields: &F1, oneofs: &[] };
     impl d::Describe for super::circuit_breakers::Thresholds {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -1389,12 +1254,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::circuit_breakers::Thresholds {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.priority, r, f),
                 1 => r::slot(&mut self.max_connections, r, f),
@@ -1426,20 +1286,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"min_retry_concurrency\": ",
-            "minRetryConcurrency",
-            2,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"min_retry_concurrency\": ", "minRetryConcurrency", 2, 2, d::Kind::U32, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget", fields: &F2, oneofs: &[] };
     impl d::Describe for super::circuit_breakers::thresholds::RetryBudget {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -1463,12 +1313,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::circuit_breakers::thresholds::RetryBudget {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.budget_percent, r, f),
                 1 => r::slot(&mut self.budget_interval, r, f),
@@ -1479,14 +1324,7 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 57] = [
-        d::FieldInfo::new(
-            "\"transport_socket_matches\": ",
-            "transportSocketMatches",
-            43,
-            0,
-            d::Kind::Message(&M21),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"transport_socket_matches\": ", "transportSocketMatches", 43, 0, d::Kind::Message(&M21), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"transport_socket_matcher\": ",
             "transportSocketMatcher",
@@ -1495,23 +1333,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"alt_stat_name\": ",
-            "altStatName",
-            28,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"alt_stat_name\": ", "altStatName", 28, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"stats_matcher\": ",
             "statsMatcher",
@@ -1520,33 +1343,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::metrics::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"type\": ",
-            "type",
-            2,
-            5,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"cluster_type\": ",
-            "clusterType",
-            38,
-            6,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"eds_cluster_config\": ",
-            "edsClusterConfig",
-            3,
-            7,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"type\": ", "type", 2, 5, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"cluster_type\": ", "clusterType", 38, 6, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"eds_cluster_config\": ", "edsClusterConfig", 3, 7, d::Kind::Message(&M9), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"connect_timeout\": ",
             "connectTimeout",
@@ -1556,14 +1355,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"per_connection_buffer_limit_bytes\": ",
-            "perConnectionBufferLimitBytes",
-            5,
-            9,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"per_connection_buffer_limit_bytes\": ", "perConnectionBufferLimitBytes", 5, 9, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"per_connection_buffer_high_watermark_timeout\": ",
             "perConnectionBufferHighWatermarkTimeout",
@@ -1573,15 +1365,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"lb_policy\": ",
-            "lbPolicy",
-            6,
-            11,
-            d::Kind::Enum(&E3),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"lb_policy\": ", "lbPolicy", 6, 11, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"load_assignment\": ",
             "loadAssignment",
@@ -1598,26 +1382,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M38),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"max_requests_per_connection\": ",
-            "maxRequestsPerConnection",
-            9,
-            14,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"circuit_breakers\": ",
-            "circuitBreakers",
-            10,
-            15,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"max_requests_per_connection\": ", "maxRequestsPerConnection", 9, 14, d::Kind::U32, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"circuit_breakers\": ", "circuitBreakers", 10, 15, d::Kind::Message(&M0), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"upstream_http_protocol_options\": ",
             "upstreamHttpProtocolOptions",
@@ -1626,10 +1393,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M98),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"common_http_protocol_options\": ",
             "commonHttpProtocolOptions",
@@ -1638,10 +1402,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M52),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"http_protocol_options\": ",
             "httpProtocolOptions",
@@ -1650,10 +1411,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M46),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"http2_protocol_options\": ",
             "http2ProtocolOptions",
@@ -1662,10 +1420,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M49),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_extension_protocol_options\": ",
             "typedExtensionProtocolOptions",
@@ -1683,10 +1438,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"dns_jitter\": ",
             "dnsJitter",
@@ -1696,43 +1448,13 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"dns_failure_refresh_rate\": ",
-            "dnsFailureRefreshRate",
-            44,
-            23,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"respect_dns_ttl\": ",
-            "respectDnsTtl",
-            39,
-            24,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"dns_lookup_family\": ",
-            "dnsLookupFamily",
-            17,
-            25,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"dns_failure_refresh_rate\": ", "dnsFailureRefreshRate", 44, 23, d::Kind::Message(&M17), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"respect_dns_ttl\": ", "respectDnsTtl", 39, 24, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"dns_lookup_family\": ", "dnsLookupFamily", 17, 25, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"dns_resolvers\": ",
             "dnsResolvers",
@@ -1741,22 +1463,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
             d::Cardinality::Repeated,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"use_tcp_for_dns_lookups\": ",
-            "useTcpForDnsLookups",
-            45,
-            27,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", "useTcpForDnsLookups", 45, 27, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"dns_resolution_config\": ",
             "dnsResolutionConfig",
@@ -1765,10 +1474,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M14),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_dns_resolver_config\": ",
             "typedDnsResolverConfig",
@@ -1777,22 +1483,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"wait_for_warm_on_init\": ",
-            "waitForWarmOnInit",
-            54,
-            30,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"outlier_detection\": ",
-            "outlierDetection",
-            19,
-            31,
-            d::Kind::Message(&M25),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"wait_for_warm_on_init\": ", "waitForWarmOnInit", 54, 30, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"outlier_detection\": ", "outlierDetection", 19, 31, d::Kind::Message(&M25), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"cleanup_interval\": ",
             "cleanupInterval",
@@ -1810,67 +1502,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M7),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"lb_subset_config\": ",
-            "lbSubsetConfig",
-            22,
-            34,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"ring_hash_lb_config\": ",
-            "ringHashLbConfig",
-            23,
-            35,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
-        d::FieldInfo::new(
-            "\"maglev_lb_config\": ",
-            "maglevLbConfig",
-            52,
-            36,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
-        d::FieldInfo::new(
-            "\"original_dst_lb_config\": ",
-            "originalDstLbConfig",
-            34,
-            37,
-            d::Kind::Message(&M14),
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
-        d::FieldInfo::new(
-            "\"least_request_lb_config\": ",
-            "leastRequestLbConfig",
-            37,
-            38,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
-        d::FieldInfo::new(
-            "\"round_robin_lb_config\": ",
-            "roundRobinLbConfig",
-            56,
-            39,
-            d::Kind::Message(&M19),
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
-        d::FieldInfo::new(
-            "\"common_lb_config\": ",
-            "commonLbConfig",
-            27,
-            40,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"lb_subset_config\": ", "lbSubsetConfig", 22, 34, d::Kind::Message(&M10), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ring_hash_lb_config\": ", "ringHashLbConfig", 23, 35, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"maglev_lb_config\": ", "maglevLbConfig", 52, 36, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"original_dst_lb_config\": ", "originalDstLbConfig", 34, 37, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"least_request_lb_config\": ", "leastRequestLbConfig", 37, 38, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"round_robin_lb_config\": ", "roundRobinLbConfig", 56, 39, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"common_lb_config\": ", "commonLbConfig", 27, 40, d::Kind::Message(&M4), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"transport_socket\": ",
             "transportSocket",
@@ -1887,26 +1525,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"protocol_selection\": ",
-            "protocolSelection",
-            26,
-            43,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"upstream_connection_options\": ",
-            "upstreamConnectionOptions",
-            30,
-            44,
-            d::Kind::Message(&M27),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"protocol_selection\": ", "protocolSelection", 26, 43, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"upstream_connection_options\": ", "upstreamConnectionOptions", 30, 44, d::Kind::Message(&M27), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"close_connections_on_host_health_failure\": ",
             "closeConnectionsOnHostHealthFailure",
@@ -1915,30 +1536,9 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"ignore_health_on_host_removal\": ",
-            "ignoreHealthOnHostRemoval",
-            32,
-            46,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"filters\": ",
-            "filters",
-            40,
-            47,
-            d::Kind::Message(&M22),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"load_balancing_policy\": ",
-            "loadBalancingPolicy",
-            41,
-            48,
-            d::Kind::Message(&M23),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"ignore_health_on_host_removal\": ", "ignoreHealthOnHostRemoval", 32, 46, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filters\": ", "filters", 40, 47, d::Kind::Message(&M22), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"load_balancing_policy\": ", "loadBalancingPolicy", 41, 48, d::Kind::Message(&M23), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"lrs_server\": ",
             "lrsServer",
@@ -1947,26 +1547,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"lrs_report_endpoint_metrics\": ",
-            "lrsReportEndpointMetrics",
-            57,
-            50,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"track_timeout_budgets\": ",
-            "trackTimeoutBudgets",
-            47,
-            51,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"lrs_report_endpoint_metrics\": ", "lrsReportEndpointMetrics", 57, 50, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"track_timeout_budgets\": ", "trackTimeoutBudgets", 47, 51, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"upstream_config\": ",
             "upstreamConfig",
@@ -1975,22 +1558,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"track_cluster_stats\": ",
-            "trackClusterStats",
-            49,
-            53,
-            d::Kind::Message(&M26),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"preconnect_policy\": ",
-            "preconnectPolicy",
-            50,
-            54,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"track_cluster_stats\": ", "trackClusterStats", 49, 53, d::Kind::Message(&M26), d::Cardinality::Optional),
+        d::FieldInfo::new("\"preconnect_policy\": ", "preconnectPolicy", 50, 54, d::Kind::Message(&M15), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"connection_pool_per_downstream_connection\": ",
             "connectionPoolPerDownstreamConnection",
@@ -1999,28 +1568,12 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"queuing_policies\": ",
-            "queuingPolicies",
-            62,
-            56,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"queuing_policies\": ", "queuingPolicies", 62, 56, d::Kind::Message(&M16), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.cluster.v3.Cluster",
         fields: &F3,
-        oneofs: &[
-            d::OneofInfo {
-                name: "cluster_discovery_type",
-                required: false,
-            },
-            d::OneofInfo {
-                name: "lb_config",
-                required: false,
-            },
-        ],
+        oneofs: &[d::OneofInfo { name: "cluster_discovery_type", required: false }, d::OneofInfo { name: "lb_config", required: false }],
     };
     impl d::Describe for super::Cluster {
         const INFO: &'static d::MessageInfo = &M3;
@@ -2038,24 +1591,16 @@ pub(crate) mod described {
             d::Field::put(&self.name, v, &F3[2]);
             d::Field::put(&self.alt_stat_name, v, &F3[3]);
             d::Field::put(&self.stats_matcher, v, &F3[4]);
-            if let Some(super::cluster::ClusterDiscoveryType::Type(x)) =
-                &self.cluster_discovery_type
-            {
+            if let Some(super::cluster::ClusterDiscoveryType::Type(x)) = &self.cluster_discovery_type {
                 d::put_member(x, v, &F3[5]);
             }
-            if let Some(super::cluster::ClusterDiscoveryType::ClusterType(x)) =
-                &self.cluster_discovery_type
-            {
+            if let Some(super::cluster::ClusterDiscoveryType::ClusterType(x)) = &self.cluster_discovery_type {
                 d::put_member(x, v, &F3[6]);
             }
             d::Field::put(&self.eds_cluster_config, v, &F3[7]);
             d::Field::put(&self.connect_timeout, v, &F3[8]);
             d::Field::put(&self.per_connection_buffer_limit_bytes, v, &F3[9]);
-            d::Field::put(
-                &self.per_connection_buffer_high_watermark_timeout,
-                v,
-                &F3[10],
-            );
+            d::Field::put(&self.per_connection_buffer_high_watermark_timeout, v, &F3[10]);
             d::Field::put(&self.lb_policy, v, &F3[11]);
             d::Field::put(&self.load_assignment, v, &F3[12]);
             d::Field::put(&self.health_checks, v, &F3[13]);
@@ -2121,26 +1666,15 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Cluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.transport_socket_matches, r, f),
                 1 => r::slot(&mut self.transport_socket_matcher, r, f),
                 2 => r::slot(&mut self.name, r, f),
                 3 => r::slot(&mut self.alt_stat_name, r, f),
                 4 => r::slot(&mut self.stats_matcher, r, f),
-                5 => r::member(r, f, |x| {
-                    self.cluster_discovery_type =
-                        Some(super::cluster::ClusterDiscoveryType::Type(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.cluster_discovery_type =
-                        Some(super::cluster::ClusterDiscoveryType::ClusterType(x))
-                }),
+                5 => r::member(r, f, |x| self.cluster_discovery_type = Some(super::cluster::ClusterDiscoveryType::Type(x))),
+                6 => r::member(r, f, |x| self.cluster_discovery_type = Some(super::cluster::ClusterDiscoveryType::ClusterType(x))),
                 7 => r::slot(&mut self.eds_cluster_config, r, f),
                 8 => r::slot(&mut self.connect_timeout, r, f),
                 9 => r::slot(&mut self.per_connection_buffer_limit_bytes, r, f),
@@ -2169,21 +1703,11 @@ pub(crate) mod described {
                 32 => r::slot(&mut self.cleanup_interval, r, f),
                 33 => r::slot(&mut self.upstream_bind_config, r, f),
                 34 => r::slot(&mut self.lb_subset_config, r, f),
-                35 => r::member(r, f, |x| {
-                    self.lb_config = Some(super::cluster::LbConfig::RingHashLbConfig(x))
-                }),
-                36 => r::member(r, f, |x| {
-                    self.lb_config = Some(super::cluster::LbConfig::MaglevLbConfig(x))
-                }),
-                37 => r::member(r, f, |x| {
-                    self.lb_config = Some(super::cluster::LbConfig::OriginalDstLbConfig(x))
-                }),
-                38 => r::member(r, f, |x| {
-                    self.lb_config = Some(super::cluster::LbConfig::LeastRequestLbConfig(x))
-                }),
-                39 => r::member(r, f, |x| {
-                    self.lb_config = Some(super::cluster::LbConfig::RoundRobinLbConfig(x))
-                }),
+                35 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::RingHashLbConfig(x))),
+                36 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::MaglevLbConfig(x))),
+                37 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::OriginalDstLbConfig(x))),
+                38 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::LeastRequestLbConfig(x))),
+                39 => r::member(r, f, |x| self.lb_config = Some(super::cluster::LbConfig::RoundRobinLbConfig(x))),
                 40 => r::slot(&mut self.common_lb_config, r, f),
                 41 => r::slot(&mut self.transport_socket, r, f),
                 42 => r::slot(&mut self.metadata, r, f),
@@ -2215,24 +1739,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"zone_aware_lb_config\": ",
-            "zoneAwareLbConfig",
-            2,
-            1,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"locality_weighted_lb_config\": ",
-            "localityWeightedLbConfig",
-            3,
-            2,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"zone_aware_lb_config\": ", "zoneAwareLbConfig", 2, 1, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"locality_weighted_lb_config\": ", "localityWeightedLbConfig", 3, 2, d::Kind::Message(&M6), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"update_merge_window\": ",
             "updateMergeWindow",
@@ -2241,14 +1750,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"ignore_new_hosts_until_first_hc\": ",
-            "ignoreNewHostsUntilFirstHc",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"ignore_new_hosts_until_first_hc\": ", "ignoreNewHostsUntilFirstHc", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"close_connections_on_host_set_change\": ",
             "closeConnectionsOnHostSetChange",
@@ -2257,14 +1759,7 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"consistent_hashing_lb_config\": ",
-            "consistentHashingLbConfig",
-            7,
-            6,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"consistent_hashing_lb_config\": ", "consistentHashingLbConfig", 7, 6, d::Kind::Message(&M5), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"override_host_status\": ",
             "overrideHostStatus",
@@ -2277,10 +1772,7 @@ pub(crate) mod described {
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "locality_config_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "locality_config_specifier", required: false }],
     };
     impl d::Describe for super::cluster::CommonLbConfig {
         const INFO: &'static d::MessageInfo = &M4;
@@ -2294,18 +1786,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.healthy_panic_threshold, v, &F4[0]);
-            if let Some(
-                super::cluster::common_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x),
-            ) = &self.locality_config_specifier
-            {
+            if let Some(super::cluster::common_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x)) = &self.locality_config_specifier {
                 d::put_member(x, v, &F4[1]);
             }
-            if let Some(
-                super::cluster::common_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(
-                    x,
-                ),
-            ) = &self.locality_config_specifier
-            {
+            if let Some(super::cluster::common_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x)) = &self.locality_config_specifier {
                 d::put_member(x, v, &F4[2]);
             }
             d::Field::put(&self.update_merge_window, v, &F4[3]);
@@ -2322,12 +1806,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::CommonLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.healthy_panic_threshold, r, f),
                 1 => r::member(r, f, |x| {
@@ -2347,29 +1826,12 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"use_hostname_for_hashing\": ",
-            "useHostnameForHashing",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"hash_balance_factor\": ",
-            "hashBalanceFactor",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"use_hostname_for_hashing\": ", "useHostnameForHashing", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hash_balance_factor\": ", "hashBalanceFactor", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(100))]),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig", fields: &F5, oneofs: &[] };
     impl d::Describe for super::cluster::common_lb_config::ConsistentHashingLbConfig {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -2392,12 +1854,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::common_lb_config::ConsistentHashingLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_hostname_for_hashing, r, f),
                 1 => r::slot(&mut self.hash_balance_factor, r, f),
@@ -2407,11 +1864,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 0] = [];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig.LocalityWeightedLbConfig",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig.LocalityWeightedLbConfig", fields: &F6, oneofs: &[] };
     impl d::Describe for super::cluster::common_lb_config::LocalityWeightedLbConfig {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -2431,12 +1885,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::common_lb_config::LocalityWeightedLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -2453,28 +1902,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"min_cluster_size\": ",
-            "minClusterSize",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"fail_traffic_on_panic\": ",
-            "failTrafficOnPanic",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"min_cluster_size\": ", "minClusterSize", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"fail_traffic_on_panic\": ", "failTrafficOnPanic", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::cluster::common_lb_config::ZoneAwareLbConfig {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -2498,12 +1930,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::common_lb_config::ZoneAwareLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.routing_enabled, r, f),
                 1 => r::slot(&mut self.min_cluster_size, r, f),
@@ -2514,29 +1941,11 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.CustomClusterType",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.CustomClusterType", fields: &F8, oneofs: &[] };
     impl d::Describe for super::cluster::CustomClusterType {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -2559,12 +1968,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::CustomClusterType {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.typed_config, r, f),
@@ -2582,20 +1986,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"service_name\": ",
-            "serviceName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.EdsClusterConfig",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.EdsClusterConfig", fields: &F9, oneofs: &[] };
     impl d::Describe for super::cluster::EdsClusterConfig {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -2618,12 +2011,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::EdsClusterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.eds_config, r, f),
                 1 => r::slot(&mut self.service_name, r, f),
@@ -2633,15 +2021,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"fallback_policy\": ",
-            "fallbackPolicy",
-            1,
-            0,
-            d::Kind::Enum(&E4),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fallback_policy\": ", "fallbackPolicy", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"default_subset\": ",
             "defaultSubset",
@@ -2650,61 +2031,15 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"subset_selectors\": ",
-            "subsetSelectors",
-            3,
-            2,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"locality_weight_aware\": ",
-            "localityWeightAware",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"scale_locality_weight\": ",
-            "scaleLocalityWeight",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"panic_mode_any\": ",
-            "panicModeAny",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"list_as_any\": ",
-            "listAsAny",
-            7,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"metadata_fallback_policy\": ",
-            "metadataFallbackPolicy",
-            8,
-            7,
-            d::Kind::Enum(&E5),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"subset_selectors\": ", "subsetSelectors", 3, 2, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"locality_weight_aware\": ", "localityWeightAware", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"scale_locality_weight\": ", "scaleLocalityWeight", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"panic_mode_any\": ", "panicModeAny", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"list_as_any\": ", "listAsAny", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_fallback_policy\": ", "metadataFallbackPolicy", 8, 7, d::Kind::Enum(&E5), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig", fields: &F10, oneofs: &[] };
     impl d::Describe for super::cluster::LbSubsetConfig {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -2733,12 +2068,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::LbSubsetConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fallback_policy, r, f),
                 1 => r::slot(&mut self.default_subset, r, f),
@@ -2754,45 +2084,14 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"keys\": ",
-            "keys",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"single_host_per_subset\": ",
-            "singleHostPerSubset",
-            4,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"fallback_policy\": ",
-            "fallbackPolicy",
-            2,
-            2,
-            d::Kind::Enum(&E6),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"fallback_keys_subset\": ",
-            "fallbackKeysSubset",
-            3,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"keys\": ", "keys", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"single_host_per_subset\": ", "singleHostPerSubset", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"fallback_policy\": ", "fallbackPolicy", 2, 2, d::Kind::Enum(&E6), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fallback_keys_subset\": ", "fallbackKeysSubset", 3, 3, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector", fields: &F11, oneofs: &[] };
     impl d::Describe for super::cluster::lb_subset_config::LbSubsetSelector {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -2817,12 +2116,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::lb_subset_config::LbSubsetSelector {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.keys, r, f),
                 1 => r::slot(&mut self.single_host_per_subset, r, f),
@@ -2834,15 +2128,7 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"choice_count\": ",
-            "choiceCount",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(2))]),
+        d::FieldInfo::new("\"choice_count\": ", "choiceCount", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(2))]),
         d::FieldInfo::new(
             "\"active_request_bias\": ",
             "activeRequestBias",
@@ -2851,20 +2137,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M77),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"slow_start_config\": ",
-            "slowStartConfig",
-            3,
-            2,
-            d::Kind::Message(&M20),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"slow_start_config\": ", "slowStartConfig", 3, 2, d::Kind::Message(&M20), d::Cardinality::Optional),
     ];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.LeastRequestLbConfig",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.LeastRequestLbConfig", fields: &F12, oneofs: &[] };
     impl d::Describe for super::cluster::LeastRequestLbConfig {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -2888,12 +2164,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::LeastRequestLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.choice_count, r, f),
                 1 => r::slot(&mut self.active_request_bias, r, f),
@@ -2903,20 +2174,9 @@ pub(crate) mod described {
         }
     }
 
-    static F13: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"table_size\": ",
-        "tableSize",
-        1,
-        0,
-        d::Kind::U64,
-        d::Cardinality::Wrapper,
-    )
-    .rules(&[d::Rule::Lte(d::Bound::Int(5000011))])];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.MaglevLbConfig",
-        fields: &F13,
-        oneofs: &[],
-    };
+    static F13: [d::FieldInfo; 1] = [d::FieldInfo::new("\"table_size\": ", "tableSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
+        .rules(&[d::Rule::Lte(d::Bound::Int(5000011))])];
+    pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.MaglevLbConfig", fields: &F13, oneofs: &[] };
     impl d::Describe for super::cluster::MaglevLbConfig {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -2938,12 +2198,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::MaglevLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.table_size, r, f),
                 _ => Ok(()),
@@ -2952,31 +2207,10 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"use_http_header\": ",
-            "useHttpHeader",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"http_header_name\": ",
-            "httpHeaderName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"upstream_port_override\": ",
-            "upstreamPortOverride",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"use_http_header\": ", "useHttpHeader", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"http_header_name\": ", "httpHeaderName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upstream_port_override\": ", "upstreamPortOverride", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
         d::FieldInfo::new(
             "\"metadata_key\": ",
             "metadataKey",
@@ -2986,11 +2220,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.OriginalDstLbConfig",
-        fields: &F14,
-        oneofs: &[],
-    };
+    pub(crate) static M14: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.OriginalDstLbConfig", fields: &F14, oneofs: &[] };
     impl d::Describe for super::cluster::OriginalDstLbConfig {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -3015,12 +2246,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::OriginalDstLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_http_header, r, f),
                 1 => r::slot(&mut self.http_header_name, r, f),
@@ -3032,30 +2258,10 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"per_upstream_preconnect_ratio\": ",
-            "perUpstreamPreconnectRatio",
-            1,
-            0,
-            d::Kind::F64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Float(3.0)),
-            d::Rule::Gte(d::Bound::Float(1.0)),
-        ]),
-        d::FieldInfo::new(
-            "\"predictive_preconnect_ratio\": ",
-            "predictivePreconnectRatio",
-            2,
-            1,
-            d::Kind::F64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Float(3.0)),
-            d::Rule::Gte(d::Bound::Float(1.0)),
-        ]),
+        d::FieldInfo::new("\"per_upstream_preconnect_ratio\": ", "perUpstreamPreconnectRatio", 1, 0, d::Kind::F64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Float(3.0)), d::Rule::Gte(d::Bound::Float(1.0))]),
+        d::FieldInfo::new("\"predictive_preconnect_ratio\": ", "predictivePreconnectRatio", 2, 1, d::Kind::F64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Float(3.0)), d::Rule::Gte(d::Bound::Float(1.0))]),
         d::FieldInfo::new(
             "\"preconnect_enabled_metadata\": ",
             "preconnectEnabledMetadata",
@@ -3065,11 +2271,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.PreconnectPolicy",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.PreconnectPolicy", fields: &F15, oneofs: &[] };
     impl d::Describe for super::cluster::PreconnectPolicy {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -3093,12 +2296,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::PreconnectPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.per_upstream_preconnect_ratio, r, f),
                 1 => r::slot(&mut self.predictive_preconnect_ratio, r, f),
@@ -3116,11 +2314,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M16: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.QueuingPolicies",
-        fields: &F16,
-        oneofs: &[],
-    };
+    pub(crate) static M16: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.QueuingPolicies", fields: &F16, oneofs: &[] };
     impl d::Describe for super::cluster::QueuingPolicies {
         const INFO: &'static d::MessageInfo = &M16;
     }
@@ -3142,12 +2337,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::QueuingPolicies {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.pending_rq_policy, r, f),
                 _ => Ok(()),
@@ -3175,11 +2365,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
     ];
-    pub(crate) static M17: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.RefreshRate",
-        fields: &F17,
-        oneofs: &[],
-    };
+    pub(crate) static M17: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.RefreshRate", fields: &F17, oneofs: &[] };
     impl d::Describe for super::cluster::RefreshRate {
         const INFO: &'static d::MessageInfo = &M17;
     }
@@ -3202,12 +2388,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::RefreshRate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_interval, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),
@@ -3217,39 +2398,14 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"minimum_ring_size\": ",
-            "minimumRingSize",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
-        d::FieldInfo::new(
-            "\"hash_function\": ",
-            "hashFunction",
-            3,
-            1,
-            d::Kind::Enum(&E7),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"maximum_ring_size\": ",
-            "maximumRingSize",
-            4,
-            2,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
+        d::FieldInfo::new("\"minimum_ring_size\": ", "minimumRingSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
+        d::FieldInfo::new("\"hash_function\": ", "hashFunction", 3, 1, d::Kind::Enum(&E7), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"maximum_ring_size\": ", "maximumRingSize", 4, 2, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
     ];
-    pub(crate) static M18: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.RingHashLbConfig",
-        fields: &F18,
-        oneofs: &[],
-    };
+    pub(crate) static M18: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.RingHashLbConfig", fields: &F18, oneofs: &[] };
     impl d::Describe for super::cluster::RingHashLbConfig {
         const INFO: &'static d::MessageInfo = &M18;
     }
@@ -3273,12 +2429,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::RingHashLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.minimum_ring_size, r, f),
                 1 => r::slot(&mut self.hash_function, r, f),
@@ -3288,19 +2439,10 @@ pub(crate) mod described {
         }
     }
 
-    static F19: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"slow_start_config\": ",
-        "slowStartConfig",
-        1,
-        0,
-        d::Kind::Message(&M20),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M19: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.RoundRobinLbConfig",
-        fields: &F19,
-        oneofs: &[],
-    };
+    static F19: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"slow_start_config\": ", "slowStartConfig", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional)];
+    pub(crate) static M19: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.RoundRobinLbConfig", fields: &F19, oneofs: &[] };
     impl d::Describe for super::cluster::RoundRobinLbConfig {
         const INFO: &'static d::MessageInfo = &M19;
     }
@@ -3322,12 +2464,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::RoundRobinLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.slow_start_config, r, f),
                 _ => Ok(()),
@@ -3361,11 +2498,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M20: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.SlowStartConfig",
-        fields: &F20,
-        oneofs: &[],
-    };
+    pub(crate) static M20: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.SlowStartConfig", fields: &F20, oneofs: &[] };
     impl d::Describe for super::cluster::SlowStartConfig {
         const INFO: &'static d::MessageInfo = &M20;
     }
@@ -3389,12 +2523,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::SlowStartConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.slow_start_window, r, f),
                 1 => r::slot(&mut self.aggression, r, f),
@@ -3405,23 +2534,8 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"match\": ",
-            "match",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"match\": ", "match", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"transport_socket\": ",
             "transportSocket",
@@ -3431,11 +2545,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M21: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Cluster.TransportSocketMatch",
-        fields: &F21,
-        oneofs: &[],
-    };
+    pub(crate) static M21: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.TransportSocketMatch", fields: &F21, oneofs: &[] };
     impl d::Describe for super::cluster::TransportSocketMatch {
         const INFO: &'static d::MessageInfo = &M21;
     }
@@ -3459,12 +2570,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster::TransportSocketMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.r#match, r, f),
@@ -3475,23 +2581,8 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"config_discovery\": ",
             "configDiscovery",
@@ -3501,11 +2592,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M22: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.Filter",
-        fields: &F22,
-        oneofs: &[],
-    };
+    pub(crate) static M22: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Filter", fields: &F22, oneofs: &[] };
     impl d::Describe for super::Filter {
         const INFO: &'static d::MessageInfo = &M22;
     }
@@ -3529,12 +2616,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Filter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.typed_config, r, f),
@@ -3544,19 +2626,8 @@ pub(crate) mod described {
         }
     }
 
-    static F23: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"policies\": ",
-        "policies",
-        1,
-        0,
-        d::Kind::Message(&M24),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M23: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.LoadBalancingPolicy",
-        fields: &F23,
-        oneofs: &[],
-    };
+    static F23: [d::FieldInfo; 1] = [d::FieldInfo::new("\"policies\": ", "policies", 1, 0, d::Kind::Message(&M24), d::Cardinality::Repeated)];
+    pub(crate) static M23: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.LoadBalancingPolicy", fields: &F23, oneofs: &[] };
     impl d::Describe for super::LoadBalancingPolicy {
         const INFO: &'static d::MessageInfo = &M23;
     }
@@ -3578,12 +2649,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LoadBalancingPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.policies, r, f),
                 _ => Ok(()),
@@ -3599,11 +2665,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M24: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.LoadBalancingPolicy.Policy",
-        fields: &F24,
-        oneofs: &[],
-    };
+    pub(crate) static M24: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.LoadBalancingPolicy.Policy", fields: &F24, oneofs: &[] };
     impl d::Describe for super::load_balancing_policy::Policy {
         const INFO: &'static d::MessageInfo = &M24;
     }
@@ -3625,12 +2688,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::load_balancing_policy::Policy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_extension_config, r, f),
                 _ => Ok(()),
@@ -3639,14 +2697,7 @@ pub(crate) mod described {
     }
 
     static F25: [d::FieldInfo; 26] = [
-        d::FieldInfo::new(
-            "\"consecutive_5xx\": ",
-            "consecutive5xx",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"consecutive_5xx\": ", "consecutive5xx", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"interval\": ",
             "interval",
@@ -3665,65 +2716,16 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"max_ejection_percent\": ",
-            "maxEjectionPercent",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"enforcing_consecutive_5xx\": ",
-            "enforcingConsecutive5xx",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"enforcing_success_rate\": ",
-            "enforcingSuccessRate",
-            6,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"success_rate_minimum_hosts\": ",
-            "successRateMinimumHosts",
-            7,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"success_rate_request_volume\": ",
-            "successRateRequestVolume",
-            8,
-            7,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"success_rate_stdev_factor\": ",
-            "successRateStdevFactor",
-            9,
-            8,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"consecutive_gateway_failure\": ",
-            "consecutiveGatewayFailure",
-            10,
-            9,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"max_ejection_percent\": ", "maxEjectionPercent", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"enforcing_consecutive_5xx\": ", "enforcingConsecutive5xx", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"enforcing_success_rate\": ", "enforcingSuccessRate", 6, 5, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"success_rate_minimum_hosts\": ", "successRateMinimumHosts", 7, 6, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"success_rate_request_volume\": ", "successRateRequestVolume", 8, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"success_rate_stdev_factor\": ", "successRateStdevFactor", 9, 8, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"consecutive_gateway_failure\": ", "consecutiveGatewayFailure", 10, 9, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"enforcing_consecutive_gateway_failure\": ",
             "enforcingConsecutiveGatewayFailure",
@@ -3741,14 +2743,7 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"consecutive_local_origin_failure\": ",
-            "consecutiveLocalOriginFailure",
-            13,
-            12,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"consecutive_local_origin_failure\": ", "consecutiveLocalOriginFailure", 13, 12, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"enforcing_consecutive_local_origin_failure\": ",
             "enforcingConsecutiveLocalOriginFailure",
@@ -3767,24 +2762,10 @@ pub(crate) mod described {
             d::Cardinality::Wrapper,
         )
         .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"failure_percentage_threshold\": ",
-            "failurePercentageThreshold",
-            16,
-            15,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"enforcing_failure_percentage\": ",
-            "enforcingFailurePercentage",
-            17,
-            16,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"failure_percentage_threshold\": ", "failurePercentageThreshold", 16, 15, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"enforcing_failure_percentage\": ", "enforcingFailurePercentage", 17, 16, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
         d::FieldInfo::new(
             "\"enforcing_failure_percentage_local_origin\": ",
             "enforcingFailurePercentageLocalOrigin",
@@ -3794,22 +2775,8 @@ pub(crate) mod described {
             d::Cardinality::Wrapper,
         )
         .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"failure_percentage_minimum_hosts\": ",
-            "failurePercentageMinimumHosts",
-            19,
-            18,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"failure_percentage_request_volume\": ",
-            "failurePercentageRequestVolume",
-            20,
-            19,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"failure_percentage_minimum_hosts\": ", "failurePercentageMinimumHosts", 19, 18, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"failure_percentage_request_volume\": ", "failurePercentageRequestVolume", 20, 19, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"max_ejection_time\": ",
             "maxEjectionTime",
@@ -3843,28 +2810,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"always_eject_one_host\": ",
-            "alwaysEjectOneHost",
-            25,
-            24,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"detect_degraded_hosts\": ",
-            "detectDegradedHosts",
-            26,
-            25,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"always_eject_one_host\": ", "alwaysEjectOneHost", 25, 24, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"detect_degraded_hosts\": ", "detectDegradedHosts", 26, 25, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M25: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.OutlierDetection",
-        fields: &F25,
-        oneofs: &[],
-    };
+    pub(crate) static M25: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.OutlierDetection", fields: &F25, oneofs: &[] };
     impl d::Describe for super::OutlierDetection {
         const INFO: &'static d::MessageInfo = &M25;
     }
@@ -3889,11 +2838,7 @@ pub(crate) mod described {
             d::Field::put(&self.enforcing_consecutive_gateway_failure, v, &F25[10]);
             d::Field::put(&self.split_external_local_origin_errors, v, &F25[11]);
             d::Field::put(&self.consecutive_local_origin_failure, v, &F25[12]);
-            d::Field::put(
-                &self.enforcing_consecutive_local_origin_failure,
-                v,
-                &F25[13],
-            );
+            d::Field::put(&self.enforcing_consecutive_local_origin_failure, v, &F25[13]);
             d::Field::put(&self.enforcing_local_origin_success_rate, v, &F25[14]);
             d::Field::put(&self.failure_percentage_threshold, v, &F25[15]);
             d::Field::put(&self.enforcing_failure_percentage, v, &F25[16]);
@@ -3902,11 +2847,7 @@ pub(crate) mod described {
             d::Field::put(&self.failure_percentage_request_volume, v, &F25[19]);
             d::Field::put(&self.max_ejection_time, v, &F25[20]);
             d::Field::put(&self.max_ejection_time_jitter, v, &F25[21]);
-            d::Field::put(
-                &self.successful_active_health_check_uneject_host,
-                v,
-                &F25[22],
-            );
+            d::Field::put(&self.successful_active_health_check_uneject_host, v, &F25[22]);
             d::Field::put(&self.monitors, v, &F25[23]);
             d::Field::put(&self.always_eject_one_host, v, &F25[24]);
             d::Field::put(&self.detect_degraded_hosts, v, &F25[25]);
@@ -3919,12 +2860,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OutlierDetection {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.consecutive_5xx, r, f),
                 1 => r::slot(&mut self.interval, r, f),
@@ -3958,36 +2894,11 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"timeout_budgets\": ",
-            "timeoutBudgets",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"request_response_sizes\": ",
-            "requestResponseSizes",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"per_endpoint_stats\": ",
-            "perEndpointStats",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"timeout_budgets\": ", "timeoutBudgets", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_response_sizes\": ", "requestResponseSizes", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"per_endpoint_stats\": ", "perEndpointStats", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M26: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.TrackClusterStats",
-        fields: &F26,
-        oneofs: &[],
-    };
+    pub(crate) static M26: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.TrackClusterStats", fields: &F26, oneofs: &[] };
     impl d::Describe for super::TrackClusterStats {
         const INFO: &'static d::MessageInfo = &M26;
     }
@@ -4011,12 +2922,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TrackClusterStats {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.timeout_budgets, r, f),
                 1 => r::slot(&mut self.request_response_sizes, r, f),
@@ -4043,20 +2949,10 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"happy_eyeballs_config\": ",
-            "happyEyeballsConfig",
-            3,
-            2,
-            d::Kind::Message(&M28),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"happy_eyeballs_config\": ", "happyEyeballsConfig", 3, 2, d::Kind::Message(&M28), d::Cardinality::Optional),
     ];
-    pub(crate) static M27: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.UpstreamConnectionOptions",
-        fields: &F27,
-        oneofs: &[],
-    };
+    pub(crate) static M27: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.UpstreamConnectionOptions", fields: &F27, oneofs: &[] };
     impl d::Describe for super::UpstreamConnectionOptions {
         const INFO: &'static d::MessageInfo = &M27;
     }
@@ -4069,11 +2965,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.tcp_keepalive, v, &F27[0]);
-            d::Field::put(
-                &self.set_local_interface_name_on_upstream_connections,
-                v,
-                &F27[1],
-            );
+            d::Field::put(&self.set_local_interface_name_on_upstream_connections, v, &F27[1]);
             d::Field::put(&self.happy_eyeballs_config, v, &F27[2]);
         }
     }
@@ -4084,19 +2976,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamConnectionOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tcp_keepalive, r, f),
-                1 => r::slot(
-                    &mut self.set_local_interface_name_on_upstream_connections,
-                    r,
-                    f,
-                ),
+                1 => r::slot(&mut self.set_local_interface_name_on_upstream_connections, r, f),
                 2 => r::slot(&mut self.happy_eyeballs_config, r, f),
                 _ => Ok(()),
             }
@@ -4104,29 +2987,12 @@ pub(crate) mod described {
     }
 
     static F28: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"first_address_family_version\": ",
-            "firstAddressFamilyVersion",
-            1,
-            0,
-            d::Kind::Enum(&E8),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"first_address_family_count\": ",
-            "firstAddressFamilyCount",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"first_address_family_version\": ", "firstAddressFamilyVersion", 1, 0, d::Kind::Enum(&E8), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"first_address_family_count\": ", "firstAddressFamilyCount", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
     ];
-    pub(crate) static M28: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig",
-        fields: &F28,
-        oneofs: &[],
-    };
+    pub(crate) static M28: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig", fields: &F28, oneofs: &[] };
     impl d::Describe for super::upstream_connection_options::HappyEyeballsConfig {
         const INFO: &'static d::MessageInfo = &M28;
     }
@@ -4149,12 +3015,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::upstream_connection_options::HappyEyeballsConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.first_address_family_version, r, f),
                 1 => r::slot(&mut self.first_address_family_count, r, f),

@@ -32,11 +32,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.key_value.v3.KeyValueStoreConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.key_value.v3.KeyValueStoreConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::KeyValueStoreConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -58,12 +55,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValueStoreConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),

@@ -59,9 +59,7 @@ pub mod matcher {
             #[prost(skip_debug)]
             pub struct SinglePredicate {
                 #[prost(message, optional, tag = "1")]
-                pub input: ::core::option::Option<
-                    super::super::super::super::super::super::core::v3::TypedExtensionConfig,
-                >,
+                pub input: ::core::option::Option<super::super::super::super::super::super::core::v3::TypedExtensionConfig>,
                 #[prost(oneof = "single_predicate::Matcher", tags = "2, 3")]
                 pub matcher: ::core::option::Option<single_predicate::Matcher>,
             }
@@ -70,25 +68,19 @@ pub mod matcher {
                 #[derive(Clone, PartialEq, ::prost::Oneof)]
                 pub enum Matcher {
                     #[prost(message, tag = "2")]
-                    ValueMatch(
-                        super::super::super::super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-                    ),
+                    ValueMatch(super::super::super::super::super::super::super::super::r#type::matcher::v3::StringMatcher),
                     #[prost(message, tag = "3")]
-                    CustomMatch(
-                        super::super::super::super::super::super::super::core::v3::TypedExtensionConfig,
-                    ),
+                    CustomMatch(super::super::super::super::super::super::super::core::v3::TypedExtensionConfig),
                 }
             }
             impl ::prost::Name for SinglePredicate {
                 const NAME: &'static str = "SinglePredicate";
                 const PACKAGE: &'static str = "envoy.config.common.matcher.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate"
-                        .into()
+                    "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate"
-                        .into()
+                    "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -101,12 +93,10 @@ pub mod matcher {
                 const NAME: &'static str = "PredicateList";
                 const PACKAGE: &'static str = "envoy.config.common.matcher.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList"
-                        .into()
+                    "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList"
-                        .into()
+                    "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -128,8 +118,7 @@ pub mod matcher {
                 "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate"
-                    .into()
+                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -147,8 +136,7 @@ pub mod matcher {
                 "envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher"
-                    .into()
+                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher".into()
             }
         }
     }
@@ -166,8 +154,7 @@ pub mod matcher {
     #[prost(skip_debug)]
     pub struct MatcherTree {
         #[prost(message, optional, tag = "1")]
-        pub input:
-            ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
+        pub input: ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
         #[prost(oneof = "matcher_tree::TreeType", tags = "2, 3, 4")]
         pub tree_type: ::core::option::Option<matcher_tree::TreeType>,
     }
@@ -177,10 +164,7 @@ pub mod matcher {
         #[prost(skip_debug)]
         pub struct MatchMap {
             #[prost(btree_map = "string, message", tag = "1")]
-            pub map: ::prost::alloc::collections::BTreeMap<
-                ::prost::alloc::string::String,
-                super::OnMatch,
-            >,
+            pub map: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::OnMatch>,
         }
         impl ::prost::Name for MatchMap {
             const NAME: &'static str = "MatchMap";
@@ -189,8 +173,7 @@ pub mod matcher {
                 "envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap"
-                    .into()
+                "type.googleapis.com/envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -234,10 +217,7 @@ impl ::prost::Name for Matcher {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct MatchPredicate {
-    #[prost(
-        oneof = "match_predicate::Rule",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10"
-    )]
+    #[prost(oneof = "match_predicate::Rule", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
     pub rule: ::core::option::Option<match_predicate::Rule>,
 }
 /// Nested message and enum types in `MatchPredicate`.
@@ -341,8 +321,7 @@ pub mod http_generic_body_match {
             "envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch"
-                .into()
+            "type.googleapis.com/envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch".into()
         }
     }
 }
@@ -363,29 +342,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"bytes_limit\": ",
-            "bytesLimit",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"patterns\": ",
-            "patterns",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"bytes_limit\": ", "bytesLimit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"patterns\": ", "patterns", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.matcher.v3.HttpGenericBodyMatch",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.matcher.v3.HttpGenericBodyMatch", fields: &F0, oneofs: &[] };
     impl d::Describe for super::HttpGenericBodyMatch {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -408,12 +369,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpGenericBodyMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bytes_limit, r, f),
                 1 => r::slot(&mut self.patterns, r, f),
@@ -423,34 +379,17 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"string_match\": ",
-            "stringMatch",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"binary_match\": ",
-            "binaryMatch",
-            2,
-            1,
-            d::Kind::Bytes,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinBytes(1)]),
+        d::FieldInfo::new("\"string_match\": ", "stringMatch", 1, 0, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"binary_match\": ", "binaryMatch", 2, 1, d::Kind::Bytes, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinBytes(1)]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "rule",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "rule", required: true }],
     };
     impl d::Describe for super::http_generic_body_match::GenericTextMatch {
         const INFO: &'static d::MessageInfo = &M1;
@@ -463,14 +402,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x)) =
-                &self.rule
-            {
+            if let Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x)) = &self.rule {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x)) =
-                &self.rule
-            {
+            if let Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x)) = &self.rule {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -482,23 +417,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_generic_body_match::GenericTextMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.rule = Some(
-                        super::http_generic_body_match::generic_text_match::Rule::StringMatch(x),
-                    )
-                }),
-                1 => r::member(r, f, |x| {
-                    self.rule = Some(
-                        super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x),
-                    )
-                }),
+                0 => r::member(r, f, |x| self.rule = Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x))),
+                1 => r::member(r, f, |x| self.rule = Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x))),
                 _ => Ok(()),
             }
         }
@@ -512,11 +434,7 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
         d::Cardinality::Repeated,
     )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.matcher.v3.HttpHeadersMatch",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.common.matcher.v3.HttpHeadersMatch", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HttpHeadersMatch {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -538,12 +456,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpHeadersMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.headers, r, f),
                 _ => Ok(()),
@@ -552,79 +465,18 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"or_match\": ",
-            "orMatch",
-            1,
-            0,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"and_match\": ",
-            "andMatch",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"not_match\": ",
-            "notMatch",
-            3,
-            2,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"any_match\": ",
-            "anyMatch",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"http_request_headers_match\": ",
-            "httpRequestHeadersMatch",
-            5,
-            4,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_request_trailers_match\": ",
-            "httpRequestTrailersMatch",
-            6,
-            5,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_response_headers_match\": ",
-            "httpResponseHeadersMatch",
-            7,
-            6,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_response_trailers_match\": ",
-            "httpResponseTrailersMatch",
-            8,
-            7,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_match\": ", "andMatch", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_match\": ", "notMatch", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"http_request_headers_match\": ", "httpRequestHeadersMatch", 5, 4, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"http_request_trailers_match\": ", "httpRequestTrailersMatch", 6, 5, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"http_response_headers_match\": ", "httpResponseHeadersMatch", 7, 6, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"http_response_trailers_match\": ", "httpResponseTrailersMatch", 8, 7, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"http_request_generic_body_match\": ",
             "httpRequestGenericBodyMatch",
@@ -647,10 +499,7 @@ pub(crate) mod described {
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.MatchPredicate",
         fields: &F3,
-        oneofs: &[d::OneofInfo {
-            name: "rule",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "rule", required: true }],
     };
     impl d::Describe for super::MatchPredicate {
         const INFO: &'static d::MessageInfo = &M3;
@@ -690,8 +539,7 @@ pub(crate) mod described {
             if let Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x)) = &self.rule {
                 d::put_member(x, v, &F3[8]);
             }
-            if let Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x)) = &self.rule
-            {
+            if let Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x)) = &self.rule {
                 d::put_member(x, v, &F3[9]);
             }
         }
@@ -703,64 +551,27 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MatchPredicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::OrMatch(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::AndMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::NotMatch(r::new_box(x)))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::AnyMatch(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpRequestHeadersMatch(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpRequestTrailersMatch(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpResponseHeadersMatch(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpResponseTrailersMatch(x))
-                }),
-                8 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x))
-                }),
-                9 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(
-                        x,
-                    ))
-                }),
+                0 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::OrMatch(x))),
+                1 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::AndMatch(x))),
+                2 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::NotMatch(r::new_box(x)))),
+                3 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::AnyMatch(x))),
+                4 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpRequestHeadersMatch(x))),
+                5 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpRequestTrailersMatch(x))),
+                6 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpResponseHeadersMatch(x))),
+                7 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpResponseTrailersMatch(x))),
+                8 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x))),
+                9 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"rules\": ",
-        "rules",
-        1,
-        0,
-        d::Kind::Message(&M3),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.matcher.v3.MatchPredicate.MatchSet",
-        fields: &F4,
-        oneofs: &[],
-    };
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.matcher.v3.MatchPredicate.MatchSet", fields: &F4, oneofs: &[] };
     impl d::Describe for super::match_predicate::MatchSet {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -782,12 +593,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::match_predicate::MatchSet {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 _ => Ok(()),
@@ -796,40 +602,14 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"matcher_list\": ",
-            "matcherList",
-            1,
-            0,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"matcher_tree\": ",
-            "matcherTree",
-            2,
-            1,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"on_no_match\": ",
-            "onNoMatch",
-            3,
-            2,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"matcher_list\": ", "matcherList", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"matcher_tree\": ", "matcherTree", 2, 1, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"on_no_match\": ", "onNoMatch", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "matcher_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "matcher_type", required: true }],
     };
     impl d::Describe for super::Matcher {
         const INFO: &'static d::MessageInfo = &M5;
@@ -858,39 +638,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Matcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.matcher_type = Some(super::matcher::MatcherType::MatcherList(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.matcher_type = Some(super::matcher::MatcherType::MatcherTree(x))
-                }),
+                0 => r::member(r, f, |x| self.matcher_type = Some(super::matcher::MatcherType::MatcherList(x))),
+                1 => r::member(r, f, |x| self.matcher_type = Some(super::matcher::MatcherType::MatcherTree(x))),
                 2 => r::boxed(&mut self.on_no_match, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"matchers\": ",
-        "matchers",
-        1,
-        0,
-        d::Kind::Message(&M7),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"matchers\": ", "matchers", 1, 0, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList", fields: &F6, oneofs: &[] };
     impl d::Describe for super::matcher::MatcherList {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -912,12 +673,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::MatcherList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matchers, r, f),
                 _ => Ok(()),
@@ -926,30 +682,11 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"predicate\": ",
-            "predicate",
-            1,
-            0,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"on_match\": ",
-            "onMatch",
-            2,
-            1,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"predicate\": ", "predicate", 1, 0, d::Kind::Message(&M8), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"on_match\": ", "onMatch", 2, 1, d::Kind::Message(&M13), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher", fields: &F7, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_list::FieldMatcher {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -972,12 +709,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::FieldMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.predicate, r, f),
                 1 => r::slot(&mut self.on_match, r, f),
@@ -987,50 +719,15 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"single_predicate\": ",
-            "singlePredicate",
-            1,
-            0,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"or_matcher\": ",
-            "orMatcher",
-            2,
-            1,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"and_matcher\": ",
-            "andMatcher",
-            3,
-            2,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"not_matcher\": ",
-            "notMatcher",
-            4,
-            3,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"single_predicate\": ", "singlePredicate", 1, 0, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_matcher\": ", "orMatcher", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_matcher\": ", "andMatcher", 3, 2, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_matcher\": ", "notMatcher", 4, 3, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate",
         fields: &F8,
-        oneofs: &[d::OneofInfo {
-            name: "match_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "match_type", required: true }],
     };
     impl d::Describe for super::matcher::matcher_list::Predicate {
         const INFO: &'static d::MessageInfo = &M8;
@@ -1043,24 +740,16 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x)) =
-                &self.match_type
-            {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x)) = &self.match_type {
                 d::put_member(x, v, &F8[0]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x)) =
-                &self.match_type
-            {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x)) = &self.match_type {
                 d::put_member(x, v, &F8[1]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x)) =
-                &self.match_type
-            {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x)) = &self.match_type {
                 d::put_member(x, v, &F8[2]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(x)) =
-                &self.match_type
-            {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(x)) = &self.match_type {
                 d::put_member(&**x, v, &F8[3]);
             }
         }
@@ -1072,51 +761,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::Predicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.match_type =
-                        Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.match_type =
-                        Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.match_type =
-                        Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.match_type = Some(
-                        super::matcher::matcher_list::predicate::MatchType::NotMatcher(r::new_box(
-                            x,
-                        )),
-                    )
-                }),
+                0 => r::member(r, f, |x| self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x))),
+                1 => r::member(r, f, |x| self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x))),
+                2 => r::member(r, f, |x| self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x))),
+                3 => r::member(r, f, |x| self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(r::new_box(x)))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"predicate\": ",
-        "predicate",
-        1,
-        0,
-        d::Kind::Message(&M8),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList",
-        fields: &F9,
-        oneofs: &[],
-    };
+    static F9: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"predicate\": ", "predicate", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList", fields: &F9, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_list::predicate::PredicateList {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1138,12 +797,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::predicate::PredicateList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.predicate, r, f),
                 _ => Ok(()),
@@ -1152,15 +806,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"input\": ",
-            "input",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"input\": ", "input", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"value_match\": ",
             "valueMatch",
@@ -1183,10 +830,7 @@ pub(crate) mod described {
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate",
         fields: &F10,
-        oneofs: &[d::OneofInfo {
-            name: "matcher",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "matcher", required: true }],
     };
     impl d::Describe for super::matcher::matcher_list::predicate::SinglePredicate {
         const INFO: &'static d::MessageInfo = &M10;
@@ -1200,16 +844,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.input, v, &F10[0]);
-            if let Some(
-                super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x),
-            ) = &self.matcher
-            {
+            if let Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x)) = &self.matcher {
                 d::put_member(x, v, &F10[1]);
             }
-            if let Some(
-                super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x),
-            ) = &self.matcher
-            {
+            if let Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x)) = &self.matcher {
                 d::put_member(x, v, &F10[2]);
             }
         }
@@ -1221,53 +859,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::predicate::SinglePredicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.input, r, f),
-                1 => r::member(r, f, |x| {
-                    self.matcher = Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.matcher = Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x))
-                }),
+                1 => r::member(r, f, |x| self.matcher = Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x))),
+                2 => r::member(r, f, |x| self.matcher = Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"input\": ",
-            "input",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"exact_match_map\": ",
-            "exactMatchMap",
-            2,
-            1,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"prefix_match_map\": ",
-            "prefixMatchMap",
-            3,
-            2,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"input\": ", "input", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"exact_match_map\": ", "exactMatchMap", 2, 1, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix_match_map\": ", "prefixMatchMap", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"custom_match\": ",
             "customMatch",
@@ -1281,10 +887,7 @@ pub(crate) mod described {
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.MatcherTree",
         fields: &F11,
-        oneofs: &[d::OneofInfo {
-            name: "tree_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "tree_type", required: true }],
     };
     impl d::Describe for super::matcher::MatcherTree {
         const INFO: &'static d::MessageInfo = &M11;
@@ -1298,12 +901,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.input, v, &F11[0]);
-            if let Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x)) = &self.tree_type
-            {
+            if let Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x)) = &self.tree_type {
                 d::put_member(x, v, &F11[1]);
             }
-            if let Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x)) = &self.tree_type
-            {
+            if let Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x)) = &self.tree_type {
                 d::put_member(x, v, &F11[2]);
             }
             if let Some(super::matcher::matcher_tree::TreeType::CustomMatch(x)) = &self.tree_type {
@@ -1318,42 +919,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::MatcherTree {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.input, r, f),
-                1 => r::member(r, f, |x| {
-                    self.tree_type = Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.tree_type = Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.tree_type = Some(super::matcher::matcher_tree::TreeType::CustomMatch(x))
-                }),
+                1 => r::member(r, f, |x| self.tree_type = Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x))),
+                2 => r::member(r, f, |x| self.tree_type = Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x))),
+                3 => r::member(r, f, |x| self.tree_type = Some(super::matcher::matcher_tree::TreeType::CustomMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"map\": ",
-        "map",
-        1,
-        0,
-        d::Kind::Message(&M13),
-        d::Cardinality::Map(d::Kind::String),
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap",
-        fields: &F12,
-        oneofs: &[],
-    };
+    static F12: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"map\": ", "map", 1, 0, d::Kind::Message(&M13), d::Cardinality::Map(d::Kind::String)).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M12: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap", fields: &F12, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_tree::MatchMap {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1375,12 +955,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_tree::MatchMap {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.map, r, f),
                 _ => Ok(()),
@@ -1389,15 +964,7 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            1,
-            0,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"matcher\": ", "matcher", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"action\": ",
             "action",
@@ -1407,22 +974,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"keep_matching\": ",
-            "keepMatching",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"keep_matching\": ", "keepMatching", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.OnMatch",
         fields: &F13,
-        oneofs: &[d::OneofInfo {
-            name: "on_match",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "on_match", required: true }],
     };
     impl d::Describe for super::matcher::OnMatch {
         const INFO: &'static d::MessageInfo = &M13;
@@ -1451,19 +1008,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::OnMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.on_match = Some(super::matcher::on_match::OnMatch::Matcher(r::new_box(x)))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.on_match = Some(super::matcher::on_match::OnMatch::Action(x))
-                }),
+                0 => r::member(r, f, |x| self.on_match = Some(super::matcher::on_match::OnMatch::Matcher(r::new_box(x)))),
+                1 => r::member(r, f, |x| self.on_match = Some(super::matcher::on_match::OnMatch::Action(x))),
                 2 => r::slot(&mut self.keep_matching, r, f),
                 _ => Ok(()),
             }

@@ -13,11 +13,9 @@ pub struct HeaderMutationRules {
     #[prost(message, optional, tag = "4")]
     pub disallow_all: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "5")]
-    pub allow_expression:
-        ::core::option::Option<super::super::super::super::r#type::matcher::v3::RegexMatcher>,
+    pub allow_expression: ::core::option::Option<super::super::super::super::r#type::matcher::v3::RegexMatcher>,
     #[prost(message, optional, tag = "6")]
-    pub disallow_expression:
-        ::core::option::Option<super::super::super::super::r#type::matcher::v3::RegexMatcher>,
+    pub disallow_expression: ::core::option::Option<super::super::super::super::r#type::matcher::v3::RegexMatcher>,
     #[prost(message, optional, tag = "7")]
     pub disallow_is_error: ::core::option::Option<bool>,
 }
@@ -43,9 +41,7 @@ pub mod header_mutation {
     #[prost(skip_debug)]
     pub struct RemoveOnMatch {
         #[prost(message, optional, tag = "1")]
-        pub key_matcher: ::core::option::Option<
-            super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-        >,
+        pub key_matcher: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
     }
     impl ::prost::Name for RemoveOnMatch {
         const NAME: &'static str = "RemoveOnMatch";
@@ -54,8 +50,7 @@ pub mod header_mutation {
             "envoy.config.common.mutation_rules.v3.HeaderMutation.RemoveOnMatch".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.common.mutation_rules.v3.HeaderMutation.RemoveOnMatch"
-                .into()
+            "type.googleapis.com/envoy.config.common.mutation_rules.v3.HeaderMutation.RemoveOnMatch".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -85,16 +80,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"remove\": ",
-            "remove",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"remove\": ", "remove", 1, 0, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"append\": ",
             "append",
@@ -104,23 +92,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"remove_on_match\": ",
-            "removeOnMatch",
-            3,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"remove_on_match\": ", "removeOnMatch", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.mutation_rules.v3.HeaderMutation",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "action",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "action", required: true }],
     };
     impl d::Describe for super::HeaderMutation {
         const INFO: &'static d::MessageInfo = &M0;
@@ -151,22 +128,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutation {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.action = Some(super::header_mutation::Action::Remove(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.action = Some(super::header_mutation::Action::Append(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.action = Some(super::header_mutation::Action::RemoveOnMatch(x))
-                }),
+                0 => r::member(r, f, |x| self.action = Some(super::header_mutation::Action::Remove(x))),
+                1 => r::member(r, f, |x| self.action = Some(super::header_mutation::Action::Append(x))),
+                2 => r::member(r, f, |x| self.action = Some(super::header_mutation::Action::RemoveOnMatch(x))),
                 _ => Ok(()),
             }
         }
@@ -181,11 +147,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.mutation_rules.v3.HeaderMutation.RemoveOnMatch",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.mutation_rules.v3.HeaderMutation.RemoveOnMatch", fields: &F1, oneofs: &[] };
     impl d::Describe for super::header_mutation::RemoveOnMatch {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -207,12 +170,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::header_mutation::RemoveOnMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key_matcher, r, f),
                 _ => Ok(()),
@@ -221,38 +179,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"allow_all_routing\": ",
-            "allowAllRouting",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"allow_envoy\": ",
-            "allowEnvoy",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"disallow_system\": ",
-            "disallowSystem",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"disallow_all\": ",
-            "disallowAll",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"allow_all_routing\": ", "allowAllRouting", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"allow_envoy\": ", "allowEnvoy", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"disallow_system\": ", "disallowSystem", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"disallow_all\": ", "disallowAll", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"allow_expression\": ",
             "allowExpression",
@@ -269,20 +199,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M19),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"disallow_is_error\": ",
-            "disallowIsError",
-            7,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"disallow_is_error\": ", "disallowIsError", 7, 6, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.common.mutation_rules.v3.HeaderMutationRules",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.common.mutation_rules.v3.HeaderMutationRules", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HeaderMutationRules {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -310,12 +230,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutationRules {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_all_routing, r, f),
                 1 => r::slot(&mut self.allow_envoy, r, f),

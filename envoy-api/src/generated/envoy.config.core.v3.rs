@@ -25,8 +25,7 @@ pub struct EnvoyInternalAddress {
     #[prost(string, tag = "2")]
     pub endpoint_id: ::prost::alloc::string::String,
     #[prost(oneof = "envoy_internal_address::AddressNameSpecifier", tags = "1")]
-    pub address_name_specifier:
-        ::core::option::Option<envoy_internal_address::AddressNameSpecifier>,
+    pub address_name_specifier: ::core::option::Option<envoy_internal_address::AddressNameSpecifier>,
 }
 /// Nested message and enum types in `EnvoyInternalAddress`.
 pub mod envoy_internal_address {
@@ -312,10 +311,8 @@ pub struct Node {
     #[prost(message, optional, tag = "3")]
     pub metadata: ::core::option::Option<::prost_types::Struct>,
     #[prost(btree_map = "string, message", tag = "12")]
-    pub dynamic_parameters: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        super::super::super::super::xds::core::v3::ContextParams,
-    >,
+    pub dynamic_parameters:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::super::super::xds::core::v3::ContextParams>,
     #[prost(message, optional, tag = "4")]
     pub locality: ::core::option::Option<Locality>,
     #[prost(string, tag = "6")]
@@ -353,13 +350,9 @@ impl ::prost::Name for Node {
 #[prost(skip_debug)]
 pub struct Metadata {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub filter_metadata: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost_types::Struct,
-    >,
+    pub filter_metadata: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost_types::Struct>,
     #[prost(btree_map = "string, message", tag = "2")]
-    pub typed_filter_metadata:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_filter_metadata: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
 }
 impl ::prost::Name for Metadata {
     const NAME: &'static str = "Metadata";
@@ -1061,9 +1054,7 @@ pub mod api_config_source {
         /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
-                "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE" => {
-                    Some(Self::DeprecatedAndUnavailableDoNotUse)
-                }
+                "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE" => Some(Self::DeprecatedAndUnavailableDoNotUse),
                 "REST" => Some(Self::Rest),
                 "GRPC" => Some(Self::Grpc),
                 "DELTA_GRPC" => Some(Self::DeltaGrpc),
@@ -1244,8 +1235,7 @@ impl ApiVersion {
 #[prost(skip_debug)]
 pub struct EventServiceConfig {
     #[prost(oneof = "event_service_config::ConfigSourceSpecifier", tags = "1")]
-    pub config_source_specifier:
-        ::core::option::Option<event_service_config::ConfigSourceSpecifier>,
+    pub config_source_specifier: ::core::option::Option<event_service_config::ConfigSourceSpecifier>,
 }
 /// Nested message and enum types in `EventServiceConfig`.
 pub mod event_service_config {
@@ -1401,8 +1391,7 @@ pub mod grpc_service {
                 "envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials"
-                    .into()
+                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -1415,16 +1404,14 @@ pub mod grpc_service {
                 "envoy.config.core.v3.GrpcService.GoogleGrpc.GoogleLocalCredentials".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.GoogleLocalCredentials"
-                    .into()
+                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.GoogleLocalCredentials".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
         #[prost(skip_debug)]
         pub struct ChannelCredentials {
             #[prost(oneof = "channel_credentials::CredentialSpecifier", tags = "1, 2, 3")]
-            pub credential_specifier:
-                ::core::option::Option<channel_credentials::CredentialSpecifier>,
+            pub credential_specifier: ::core::option::Option<channel_credentials::CredentialSpecifier>,
         }
         /// Nested message and enum types in `ChannelCredentials`.
         pub mod channel_credentials {
@@ -1445,17 +1432,13 @@ pub mod grpc_service {
                 "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelCredentials".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelCredentials"
-                    .into()
+                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelCredentials".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
         #[prost(skip_debug)]
         pub struct CallCredentials {
-            #[prost(
-                oneof = "call_credentials::CredentialSpecifier",
-                tags = "1, 2, 3, 4, 5, 6, 7"
-            )]
+            #[prost(oneof = "call_credentials::CredentialSpecifier", tags = "1, 2, 3, 4, 5, 6, 7")]
             pub credential_specifier: ::core::option::Option<call_credentials::CredentialSpecifier>,
         }
         /// Nested message and enum types in `CallCredentials`.
@@ -1472,12 +1455,10 @@ pub mod grpc_service {
                 const NAME: &'static str = "ServiceAccountJWTAccessCredentials";
                 const PACKAGE: &'static str = "envoy.config.core.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials"
-                        .into()
+                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials"
-                        .into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1492,12 +1473,10 @@ pub mod grpc_service {
                 const NAME: &'static str = "GoogleIAMCredentials";
                 const PACKAGE: &'static str = "envoy.config.core.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials"
-                        .into()
+                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials"
-                        .into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1506,8 +1485,7 @@ pub mod grpc_service {
                 #[prost(string, tag = "1")]
                 pub name: ::prost::alloc::string::String,
                 #[prost(oneof = "metadata_credentials_from_plugin::ConfigType", tags = "3")]
-                pub config_type:
-                    ::core::option::Option<metadata_credentials_from_plugin::ConfigType>,
+                pub config_type: ::core::option::Option<metadata_credentials_from_plugin::ConfigType>,
             }
             /// Nested message and enum types in `MetadataCredentialsFromPlugin`.
             pub mod metadata_credentials_from_plugin {
@@ -1521,12 +1499,10 @@ pub mod grpc_service {
                 const NAME: &'static str = "MetadataCredentialsFromPlugin";
                 const PACKAGE: &'static str = "envoy.config.core.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin"
-                        .into()
+                    "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin"
-                        .into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1558,8 +1534,7 @@ pub mod grpc_service {
                     "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService"
-                        .into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -1587,18 +1562,14 @@ pub mod grpc_service {
                 "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials"
-                    .into()
+                "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
         #[prost(skip_debug)]
         pub struct ChannelArgs {
             #[prost(btree_map = "string, message", tag = "1")]
-            pub args: ::prost::alloc::collections::BTreeMap<
-                ::prost::alloc::string::String,
-                channel_args::Value,
-            >,
+            pub args: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, channel_args::Value>,
         }
         /// Nested message and enum types in `ChannelArgs`.
         pub mod channel_args {
@@ -1625,8 +1596,7 @@ pub mod grpc_service {
                     "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value"
-                        .into()
+                    "type.googleapis.com/envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value".into()
                 }
             }
         }
@@ -1779,19 +1749,13 @@ pub mod health_check {
         #[prost(string, repeated, tag = "8")]
         pub request_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(message, repeated, tag = "9")]
-        pub expected_statuses:
-            ::prost::alloc::vec::Vec<super::super::super::super::r#type::v3::Int64Range>,
+        pub expected_statuses: ::prost::alloc::vec::Vec<super::super::super::super::r#type::v3::Int64Range>,
         #[prost(message, repeated, tag = "12")]
-        pub retriable_statuses:
-            ::prost::alloc::vec::Vec<super::super::super::super::r#type::v3::Int64Range>,
-        #[prost(
-            enumeration = "super::super::super::super::r#type::v3::CodecClientType",
-            tag = "10"
-        )]
+        pub retriable_statuses: ::prost::alloc::vec::Vec<super::super::super::super::r#type::v3::Int64Range>,
+        #[prost(enumeration = "super::super::super::super::r#type::v3::CodecClientType", tag = "10")]
         pub codec_client_type: i32,
         #[prost(message, optional, tag = "11")]
-        pub service_name_matcher:
-            ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
+        pub service_name_matcher: ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
         #[prost(enumeration = "super::RequestMethod", tag = "13")]
         pub method: i32,
     }
@@ -2037,8 +2001,7 @@ pub struct QuicProtocolOptions {
     #[prost(message, optional, tag = "10")]
     pub client_packet_writer: ::core::option::Option<TypedExtensionConfig>,
     #[prost(message, optional, tag = "11")]
-    pub connection_migration:
-        ::core::option::Option<quic_protocol_options::ConnectionMigrationSettings>,
+    pub connection_migration: ::core::option::Option<quic_protocol_options::ConnectionMigrationSettings>,
     #[prost(message, optional, tag = "12")]
     pub memory_reduction_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "13")]
@@ -2050,8 +2013,7 @@ pub mod quic_protocol_options {
     #[prost(skip_debug)]
     pub struct ConnectionMigrationSettings {
         #[prost(message, optional, tag = "1")]
-        pub migrate_idle_connections:
-            ::core::option::Option<connection_migration_settings::MigrateIdleConnectionSettings>,
+        pub migrate_idle_connections: ::core::option::Option<connection_migration_settings::MigrateIdleConnectionSettings>,
         #[prost(message, optional, tag = "2")]
         pub max_time_on_non_default_network: ::core::option::Option<::prost_types::Duration>,
     }
@@ -2067,12 +2029,10 @@ pub mod quic_protocol_options {
             const NAME: &'static str = "MigrateIdleConnectionSettings";
             const PACKAGE: &'static str = "envoy.config.core.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings.MigrateIdleConnectionSettings"
-                    .into()
+                "envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings.MigrateIdleConnectionSettings".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings.MigrateIdleConnectionSettings"
-                    .into()
+                "type.googleapis.com/envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings.MigrateIdleConnectionSettings".into()
             }
         }
     }
@@ -2083,8 +2043,7 @@ pub mod quic_protocol_options {
             "envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings"
-                .into()
+            "type.googleapis.com/envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings".into()
         }
     }
 }
@@ -2128,8 +2087,7 @@ pub struct AlternateProtocolsCacheOptions {
     #[prost(message, optional, tag = "3")]
     pub key_value_store_config: ::core::option::Option<TypedExtensionConfig>,
     #[prost(message, repeated, tag = "4")]
-    pub prepopulated_entries:
-        ::prost::alloc::vec::Vec<alternate_protocols_cache_options::AlternateProtocolsCacheEntry>,
+    pub prepopulated_entries: ::prost::alloc::vec::Vec<alternate_protocols_cache_options::AlternateProtocolsCacheEntry>,
     #[prost(string, repeated, tag = "5")]
     pub canonical_suffixes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
@@ -2147,12 +2105,10 @@ pub mod alternate_protocols_cache_options {
         const NAME: &'static str = "AlternateProtocolsCacheEntry";
         const PACKAGE: &'static str = "envoy.config.core.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry"
-                .into()
+            "envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry"
-                .into()
+            "type.googleapis.com/envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry".into()
         }
     }
 }
@@ -2174,18 +2130,14 @@ pub struct HttpProtocolOptions {
     #[prost(message, optional, tag = "3")]
     pub max_connection_duration: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "8")]
-    pub max_connection_duration_jitter:
-        ::core::option::Option<super::super::super::r#type::v3::Percent>,
+    pub max_connection_duration_jitter: ::core::option::Option<super::super::super::r#type::v3::Percent>,
     #[prost(message, optional, tag = "2")]
     pub max_headers_count: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "7")]
     pub max_response_headers_kb: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "4")]
     pub max_stream_duration: ::core::option::Option<::prost_types::Duration>,
-    #[prost(
-        enumeration = "http_protocol_options::HeadersWithUnderscoresAction",
-        tag = "5"
-    )]
+    #[prost(enumeration = "http_protocol_options::HeadersWithUnderscoresAction", tag = "5")]
     pub headers_with_underscores_action: i32,
     #[prost(message, optional, tag = "6")]
     pub max_requests_per_connection: ::core::option::Option<u32>,
@@ -2256,8 +2208,7 @@ pub struct Http1ProtocolOptions {
     #[prost(bool, tag = "10")]
     pub allow_custom_methods: bool,
     #[prost(message, repeated, tag = "11")]
-    pub ignore_http_11_upgrade:
-        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub ignore_http_11_upgrade: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
 }
 /// Nested message and enum types in `Http1ProtocolOptions`.
 pub mod http1_protocol_options {
@@ -2279,8 +2230,7 @@ pub mod http1_protocol_options {
                 "envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat.ProperCaseWords".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat.ProperCaseWords"
-                    .into()
+                "type.googleapis.com/envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat.ProperCaseWords".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -2364,8 +2314,7 @@ pub struct Http2ProtocolOptions {
     #[prost(message, optional, tag = "14")]
     pub override_stream_error_on_invalid_http_message: ::core::option::Option<bool>,
     #[prost(message, repeated, tag = "13")]
-    pub custom_settings_parameters:
-        ::prost::alloc::vec::Vec<http2_protocol_options::SettingsParameter>,
+    pub custom_settings_parameters: ::prost::alloc::vec::Vec<http2_protocol_options::SettingsParameter>,
     #[prost(message, optional, tag = "15")]
     pub connection_keepalive: ::core::option::Option<KeepaliveSettings>,
     #[prost(message, optional, tag = "16")]
@@ -2471,10 +2420,7 @@ impl ::prost::Name for SchemeHeaderTransformation {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ProxyProtocolPassThroughTlVs {
-    #[prost(
-        enumeration = "proxy_protocol_pass_through_tl_vs::PassTlVsMatchType",
-        tag = "1"
-    )]
+    #[prost(enumeration = "proxy_protocol_pass_through_tl_vs::PassTlVsMatchType", tag = "1")]
     pub match_type: i32,
     #[prost(uint32, repeated, tag = "2")]
     pub tlv_type: ::prost::alloc::vec::Vec<u32>,
@@ -2881,12 +2827,7 @@ pub(crate) mod described {
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.core.v3.ApiConfigSource.ApiType",
         values: &[
-            d::EnumValue::new(0, "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE").deprecated(
-                &d::Deprecation {
-                    since: "",
-                    disallowed: true,
-                },
-            ),
+            d::EnumValue::new(0, "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE").deprecated(&d::Deprecation { since: "", disallowed: true }),
             d::EnumValue::new(1, "REST"),
             d::EnumValue::new(2, "GRPC"),
             d::EnumValue::new(3, "DELTA_GRPC"),
@@ -2902,10 +2843,7 @@ pub(crate) mod described {
         full_name: "envoy.config.core.v3.ApiVersion",
         values: &[
             d::EnumValue::new(0, "AUTO"),
-            d::EnumValue::new(1, "V2").deprecated(&d::Deprecation {
-                since: "3.0",
-                disallowed: false,
-            }),
+            d::EnumValue::new(1, "V2").deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
             d::EnumValue::new(2, "V3"),
         ],
     };
@@ -2943,11 +2881,7 @@ pub(crate) mod described {
 
     pub(crate) static E4: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.core.v3.HttpProtocolOptions.HeadersWithUnderscoresAction",
-        values: &[
-            d::EnumValue::new(0, "ALLOW"),
-            d::EnumValue::new(1, "REJECT_REQUEST"),
-            d::EnumValue::new(2, "DROP_HEADER"),
-        ],
+        values: &[d::EnumValue::new(0, "ALLOW"), d::EnumValue::new(1, "REJECT_REQUEST"), d::EnumValue::new(2, "DROP_HEADER")],
     };
     impl d::DescribeEnum for super::http_protocol_options::HeadersWithUnderscoresAction {
         const INFO: &'static d::EnumInfo = &E4;
@@ -2976,10 +2910,7 @@ pub(crate) mod described {
 
     pub(crate) static E7: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.core.v3.ProxyProtocolPassThroughTLVs.PassTLVsMatchType",
-        values: &[
-            d::EnumValue::new(0, "INCLUDE_ALL"),
-            d::EnumValue::new(1, "INCLUDE"),
-        ],
+        values: &[d::EnumValue::new(0, "INCLUDE_ALL"), d::EnumValue::new(1, "INCLUDE")],
     };
     impl d::DescribeEnum for super::proxy_protocol_pass_through_tl_vs::PassTlVsMatchType {
         const INFO: &'static d::EnumInfo = &E7;
@@ -3004,21 +2935,14 @@ pub(crate) mod described {
         const INFO: &'static d::EnumInfo = &E8;
     }
 
-    pub(crate) static E9: d::EnumInfo = d::EnumInfo {
-        full_name: "envoy.config.core.v3.RoutingPriority",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT"),
-            d::EnumValue::new(1, "HIGH"),
-        ],
-    };
+    pub(crate) static E9: d::EnumInfo =
+        d::EnumInfo { full_name: "envoy.config.core.v3.RoutingPriority", values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "HIGH")] };
     impl d::DescribeEnum for super::RoutingPriority {
         const INFO: &'static d::EnumInfo = &E9;
     }
 
-    pub(crate) static E10: d::EnumInfo = d::EnumInfo {
-        full_name: "envoy.config.core.v3.SocketAddress.Protocol",
-        values: &[d::EnumValue::new(0, "TCP"), d::EnumValue::new(1, "UDP")],
-    };
+    pub(crate) static E10: d::EnumInfo =
+        d::EnumInfo { full_name: "envoy.config.core.v3.SocketAddress.Protocol", values: &[d::EnumValue::new(0, "TCP"), d::EnumValue::new(1, "UDP")] };
     impl d::DescribeEnum for super::socket_address::Protocol {
         const INFO: &'static d::EnumInfo = &E10;
     }
@@ -3037,11 +2961,7 @@ pub(crate) mod described {
 
     pub(crate) static E12: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.core.v3.SocketOption.SocketState",
-        values: &[
-            d::EnumValue::new(0, "STATE_PREBIND"),
-            d::EnumValue::new(1, "STATE_BOUND"),
-            d::EnumValue::new(2, "STATE_LISTENING"),
-        ],
+        values: &[d::EnumValue::new(0, "STATE_PREBIND"), d::EnumValue::new(1, "STATE_BOUND"), d::EnumValue::new(2, "STATE_LISTENING")],
     };
     impl d::DescribeEnum for super::socket_option::SocketState {
         const INFO: &'static d::EnumInfo = &E12;
@@ -3049,53 +2969,19 @@ pub(crate) mod described {
 
     pub(crate) static E13: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.core.v3.TrafficDirection",
-        values: &[
-            d::EnumValue::new(0, "UNSPECIFIED"),
-            d::EnumValue::new(1, "INBOUND"),
-            d::EnumValue::new(2, "OUTBOUND"),
-        ],
+        values: &[d::EnumValue::new(0, "UNSPECIFIED"), d::EnumValue::new(1, "INBOUND"), d::EnumValue::new(2, "OUTBOUND")],
     };
     impl d::DescribeEnum for super::TrafficDirection {
         const INFO: &'static d::EnumInfo = &E13;
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"socket_address\": ",
-            "socketAddress",
-            1,
-            0,
-            d::Kind::Message(&M85),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"pipe\": ",
-            "pipe",
-            2,
-            1,
-            d::Kind::Message(&M65),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"envoy_internal_address\": ",
-            "envoyInternalAddress",
-            3,
-            2,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"socket_address\": ", "socketAddress", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"pipe\": ", "pipe", 2, 1, d::Kind::Message(&M65), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"envoy_internal_address\": ", "envoyInternalAddress", 3, 2, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Address",
-        fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "address",
-            required: true,
-        }],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.Address", fields: &F0, oneofs: &[d::OneofInfo { name: "address", required: true }] };
     impl d::Describe for super::Address {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -3125,33 +3011,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Address {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.address = Some(super::address::Address::SocketAddress(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.address = Some(super::address::Address::Pipe(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.address = Some(super::address::Address::EnvoyInternalAddress(x))
-                }),
+                0 => r::member(r, f, |x| self.address = Some(super::address::Address::SocketAddress(x))),
+                1 => r::member(r, f, |x| self.address = Some(super::address::Address::Pipe(x))),
+                2 => r::member(r, f, |x| self.address = Some(super::address::Address::EnvoyInternalAddress(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F1: [d::FieldInfo; 0] = [];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.AggregatedConfigSource",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.AggregatedConfigSource", fields: &F1, oneofs: &[] };
     impl d::Describe for super::AggregatedConfigSource {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -3171,12 +3042,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AggregatedConfigSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -3185,54 +3051,14 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"max_entries\": ",
-            "maxEntries",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"key_value_store_config\": ",
-            "keyValueStoreConfig",
-            3,
-            2,
-            d::Kind::Message(&M96),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"prepopulated_entries\": ",
-            "prepopulatedEntries",
-            4,
-            3,
-            d::Kind::Message(&M3),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"canonical_suffixes\": ",
-            "canonicalSuffixes",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"max_entries\": ", "maxEntries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"key_value_store_config\": ", "keyValueStoreConfig", 3, 2, d::Kind::Message(&M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"prepopulated_entries\": ", "prepopulatedEntries", 4, 3, d::Kind::Message(&M3), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"canonical_suffixes\": ", "canonicalSuffixes", 5, 4, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.AlternateProtocolsCacheOptions",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.AlternateProtocolsCacheOptions", fields: &F2, oneofs: &[] };
     impl d::Describe for super::AlternateProtocolsCacheOptions {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -3258,12 +3084,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AlternateProtocolsCacheOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.max_entries, r, f),
@@ -3276,33 +3097,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"hostname\": ",
-            "hostname",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"port\": ",
-            "port",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Int(65535)),
-            d::Rule::Gt(d::Bound::Int(0)),
-        ]),
+        d::FieldInfo::new("\"hostname\": ", "hostname", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"port\": ", "port", 2, 1, d::Kind::U32, d::Cardinality::Implicit)
+            .rules(&[d::Rule::Lt(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.AlternateProtocolsCacheOptions.AlternateProtocolsCacheEntry", fields: &F3, oneofs: &[] };
     impl d::Describe for super::alternate_protocols_cache_options::AlternateProtocolsCacheEntry {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -3325,12 +3126,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::alternate_protocols_cache_options::AlternateProtocolsCacheEntry {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.hostname, r, f),
                 1 => r::slot(&mut self.port, r, f),
@@ -3340,40 +3136,11 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"api_type\": ",
-            "apiType",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"transport_api_version\": ",
-            "transportApiVersion",
-            8,
-            1,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"cluster_names\": ",
-            "clusterNames",
-            2,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"grpc_services\": ",
-            "grpcServices",
-            4,
-            3,
-            d::Kind::Message(&M23),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"api_type\": ", "apiType", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"transport_api_version\": ", "transportApiVersion", 8, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"cluster_names\": ", "clusterNames", 2, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"grpc_services\": ", "grpcServices", 4, 3, d::Kind::Message(&M23), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"refresh_delay\": ",
             "refreshDelay",
@@ -3391,36 +3158,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"rate_limit_settings\": ",
-            "rateLimitSettings",
-            6,
-            6,
-            d::Kind::Message(&M72),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"set_node_on_first_message_only\": ",
-            "setNodeOnFirstMessageOnly",
-            7,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"config_validators\": ",
-            "configValidators",
-            9,
-            8,
-            d::Kind::Message(&M96),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"rate_limit_settings\": ", "rateLimitSettings", 6, 6, d::Kind::Message(&M72), d::Cardinality::Optional),
+        d::FieldInfo::new("\"set_node_on_first_message_only\": ", "setNodeOnFirstMessageOnly", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config_validators\": ", "configValidators", 9, 8, d::Kind::Message(&M96), d::Cardinality::Repeated),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.ApiConfigSource",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ApiConfigSource", fields: &F4, oneofs: &[] };
     impl d::Describe for super::ApiConfigSource {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -3450,12 +3192,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApiConfigSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.api_type, r, f),
                 1 => r::slot(&mut self.transport_api_version, r, f),
@@ -3472,32 +3209,13 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"local\": ",
-            "local",
-            1,
-            0,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"remote\": ",
-            "remote",
-            2,
-            1,
-            d::Kind::Message(&M73),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"local\": ", "local", 1, 0, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"remote\": ", "remote", 2, 1, d::Kind::Message(&M73), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.AsyncDataSource",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "specifier", required: true }],
     };
     impl d::Describe for super::AsyncDataSource {
         const INFO: &'static d::MessageInfo = &M5;
@@ -3525,19 +3243,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AsyncDataSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.specifier = Some(super::async_data_source::Specifier::Local(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.specifier = Some(super::async_data_source::Specifier::Remote(x))
-                }),
+                0 => r::member(r, f, |x| self.specifier = Some(super::async_data_source::Specifier::Local(x))),
+                1 => r::member(r, f, |x| self.specifier = Some(super::async_data_source::Specifier::Remote(x))),
                 _ => Ok(()),
             }
         }
@@ -3563,11 +3272,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.BackoffStrategy",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.BackoffStrategy", fields: &F6, oneofs: &[] };
     impl d::Describe for super::BackoffStrategy {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -3590,12 +3295,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BackoffStrategy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_interval, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),
@@ -3605,72 +3305,16 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"source_address\": ",
-            "sourceAddress",
-            1,
-            0,
-            d::Kind::Message(&M85),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"freebind\": ",
-            "freebind",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"socket_options\": ",
-            "socketOptions",
-            3,
-            2,
-            d::Kind::Message(&M87),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"extra_source_addresses\": ",
-            "extraSourceAddresses",
-            5,
-            3,
-            d::Kind::Message(&M20),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"additional_source_addresses\": ",
-            "additionalSourceAddresses",
-            4,
-            4,
-            d::Kind::Message(&M85),
-            d::Cardinality::Repeated,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"local_address_selector\": ",
-            "localAddressSelector",
-            6,
-            5,
-            d::Kind::Message(&M96),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"validate_network_namespaces\": ",
-            "validateNetworkNamespaces",
-            7,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"source_address\": ", "sourceAddress", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional),
+        d::FieldInfo::new("\"freebind\": ", "freebind", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"socket_options\": ", "socketOptions", 3, 2, d::Kind::Message(&M87), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"extra_source_addresses\": ", "extraSourceAddresses", 5, 3, d::Kind::Message(&M20), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"additional_source_addresses\": ", "additionalSourceAddresses", 4, 4, d::Kind::Message(&M85), d::Cardinality::Repeated)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"local_address_selector\": ", "localAddressSelector", 6, 5, d::Kind::Message(&M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"validate_network_namespaces\": ", "validateNetworkNamespaces", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.BindConfig",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.BindConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::BindConfig {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -3698,12 +3342,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BindConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source_address, r, f),
                 1 => r::slot(&mut self.freebind, r, f),
@@ -3718,14 +3357,7 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"version\": ",
-            "version",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M12),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version\": ", "version", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M12), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -3735,11 +3367,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.BuildVersion",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.BuildVersion", fields: &F8, oneofs: &[] };
     impl d::Describe for super::BuildVersion {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -3762,12 +3390,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BuildVersion {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version, r, f),
                 1 => r::slot(&mut self.metadata, r, f),
@@ -3777,36 +3400,11 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"enable_string_conversion\": ",
-            "enableStringConversion",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"enable_string_concat\": ",
-            "enableStringConcat",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"enable_string_functions\": ",
-            "enableStringFunctions",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"enable_string_conversion\": ", "enableStringConversion", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_string_concat\": ", "enableStringConcat", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_string_functions\": ", "enableStringFunctions", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.CelExpressionConfig",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.CelExpressionConfig", fields: &F9, oneofs: &[] };
     impl d::Describe for super::CelExpressionConfig {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -3830,12 +3428,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CelExpressionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enable_string_conversion, r, f),
                 1 => r::slot(&mut self.enable_string_concat, r, f),
@@ -3846,30 +3439,10 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"address_prefix\": ",
-            "addressPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"prefix_len\": ",
-            "prefixLen",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new("\"address_prefix\": ", "addressPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"prefix_len\": ", "prefixLen", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.CidrRange",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.CidrRange", fields: &F10, oneofs: &[] };
     impl d::Describe for super::CidrRange {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -3892,12 +3465,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CidrRange {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address_prefix, r, f),
                 1 => r::slot(&mut self.prefix_len, r, f),
@@ -3907,63 +3475,14 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"authorities\": ",
-            "authorities",
-            7,
-            0,
-            d::Kind::Message(&crate::xds::core::v3::described::M0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            1,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"path_config_source\": ",
-            "pathConfigSource",
-            8,
-            2,
-            d::Kind::Message(&M64),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"api_config_source\": ",
-            "apiConfigSource",
-            2,
-            3,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"ads\": ",
-            "ads",
-            3,
-            4,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"self\": ",
-            "self",
-            5,
-            5,
-            d::Kind::Message(&M84),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"authorities\": ", "authorities", 7, 0, d::Kind::Message(&crate::xds::core::v3::described::M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"path\": ", "path", 1, 1, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"path_config_source\": ", "pathConfigSource", 8, 2, d::Kind::Message(&M64), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"api_config_source\": ", "apiConfigSource", 2, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ads\": ", "ads", 3, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"self\": ", "self", 5, 5, d::Kind::Message(&M84), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"initial_fetch_timeout\": ",
             "initialFetchTimeout",
@@ -3972,23 +3491,13 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"resource_api_version\": ",
-            "resourceApiVersion",
-            6,
-            7,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"resource_api_version\": ", "resourceApiVersion", 6, 7, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.ConfigSource",
         fields: &F11,
-        oneofs: &[d::OneofInfo {
-            name: "config_source_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_source_specifier", required: true }],
     };
     impl d::Describe for super::ConfigSource {
         const INFO: &'static d::MessageInfo = &M11;
@@ -4002,29 +3511,19 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.authorities, v, &F11[0]);
-            if let Some(super::config_source::ConfigSourceSpecifier::Path(x)) =
-                &self.config_source_specifier
-            {
+            if let Some(super::config_source::ConfigSourceSpecifier::Path(x)) = &self.config_source_specifier {
                 d::put_member(x, v, &F11[1]);
             }
-            if let Some(super::config_source::ConfigSourceSpecifier::PathConfigSource(x)) =
-                &self.config_source_specifier
-            {
+            if let Some(super::config_source::ConfigSourceSpecifier::PathConfigSource(x)) = &self.config_source_specifier {
                 d::put_member(x, v, &F11[2]);
             }
-            if let Some(super::config_source::ConfigSourceSpecifier::ApiConfigSource(x)) =
-                &self.config_source_specifier
-            {
+            if let Some(super::config_source::ConfigSourceSpecifier::ApiConfigSource(x)) = &self.config_source_specifier {
                 d::put_member(x, v, &F11[3]);
             }
-            if let Some(super::config_source::ConfigSourceSpecifier::Ads(x)) =
-                &self.config_source_specifier
-            {
+            if let Some(super::config_source::ConfigSourceSpecifier::Ads(x)) = &self.config_source_specifier {
                 d::put_member(x, v, &F11[4]);
             }
-            if let Some(super::config_source::ConfigSourceSpecifier::Self_(x)) =
-                &self.config_source_specifier
-            {
+            if let Some(super::config_source::ConfigSourceSpecifier::Self_(x)) = &self.config_source_specifier {
                 d::put_member(x, v, &F11[5]);
             }
             d::Field::put(&self.initial_fetch_timeout, v, &F11[6]);
@@ -4038,34 +3537,14 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConfigSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.authorities, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_source_specifier =
-                        Some(super::config_source::ConfigSourceSpecifier::Path(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.config_source_specifier =
-                        Some(super::config_source::ConfigSourceSpecifier::PathConfigSource(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.config_source_specifier =
-                        Some(super::config_source::ConfigSourceSpecifier::ApiConfigSource(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.config_source_specifier =
-                        Some(super::config_source::ConfigSourceSpecifier::Ads(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.config_source_specifier =
-                        Some(super::config_source::ConfigSourceSpecifier::Self_(x))
-                }),
+                1 => r::member(r, f, |x| self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::Path(x))),
+                2 => r::member(r, f, |x| self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::PathConfigSource(x))),
+                3 => r::member(r, f, |x| self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::ApiConfigSource(x))),
+                4 => r::member(r, f, |x| self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::Ads(x))),
+                5 => r::member(r, f, |x| self.config_source_specifier = Some(super::config_source::ConfigSourceSpecifier::Self_(x))),
                 6 => r::slot(&mut self.initial_fetch_timeout, r, f),
                 7 => r::slot(&mut self.resource_api_version, r, f),
                 _ => Ok(()),
@@ -4073,19 +3552,8 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"identifier\": ",
-        "identifier",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.ControlPlane",
-        fields: &F12,
-        oneofs: &[],
-    };
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"identifier\": ", "identifier", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ControlPlane", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ControlPlane {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -4107,12 +3575,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ControlPlane {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.identifier, r, f),
                 _ => Ok(()),
@@ -4121,61 +3584,16 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"filename\": ",
-            "filename",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"inline_bytes\": ",
-            "inlineBytes",
-            2,
-            1,
-            d::Kind::Bytes,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"inline_string\": ",
-            "inlineString",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"environment_variable\": ",
-            "environmentVariable",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"watched_directory\": ",
-            "watchedDirectory",
-            5,
-            4,
-            d::Kind::Message(&M99),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"filename\": ", "filename", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"inline_bytes\": ", "inlineBytes", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"inline_string\": ", "inlineString", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"environment_variable\": ", "environmentVariable", 4, 3, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"watched_directory\": ", "watchedDirectory", 5, 4, d::Kind::Message(&M99), d::Cardinality::Optional),
     ];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.DataSource",
-        fields: &F13,
-        oneofs: &[d::OneofInfo {
-            name: "specifier",
-            required: true,
-        }],
-    };
+    pub(crate) static M13: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.DataSource", fields: &F13, oneofs: &[d::OneofInfo { name: "specifier", required: true }] };
     impl d::Describe for super::DataSource {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -4209,25 +3627,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DataSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.specifier = Some(super::data_source::Specifier::Filename(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.specifier = Some(super::data_source::Specifier::InlineBytes(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.specifier = Some(super::data_source::Specifier::InlineString(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.specifier = Some(super::data_source::Specifier::EnvironmentVariable(x))
-                }),
+                0 => r::member(r, f, |x| self.specifier = Some(super::data_source::Specifier::Filename(x))),
+                1 => r::member(r, f, |x| self.specifier = Some(super::data_source::Specifier::InlineBytes(x))),
+                2 => r::member(r, f, |x| self.specifier = Some(super::data_source::Specifier::InlineString(x))),
+                3 => r::member(r, f, |x| self.specifier = Some(super::data_source::Specifier::EnvironmentVariable(x))),
                 4 => r::slot(&mut self.watched_directory, r, f),
                 _ => Ok(()),
             }
@@ -4235,29 +3640,10 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"resolvers\": ",
-            "resolvers",
-            1,
-            0,
-            d::Kind::Message(&M0),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"dns_resolver_options\": ",
-            "dnsResolverOptions",
-            2,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"resolvers\": ", "resolvers", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"dns_resolver_options\": ", "dnsResolverOptions", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
     ];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.DnsResolutionConfig",
-        fields: &F14,
-        oneofs: &[],
-    };
+    pub(crate) static M14: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.DnsResolutionConfig", fields: &F14, oneofs: &[] };
     impl d::Describe for super::DnsResolutionConfig {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -4280,12 +3666,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsResolutionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.resolvers, r, f),
                 1 => r::slot(&mut self.dns_resolver_options, r, f),
@@ -4295,28 +3676,10 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"use_tcp_for_dns_lookups\": ",
-            "useTcpForDnsLookups",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"no_default_search_domain\": ",
-            "noDefaultSearchDomain",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", "useTcpForDnsLookups", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"no_default_search_domain\": ", "noDefaultSearchDomain", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.DnsResolverOptions",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.DnsResolverOptions", fields: &F15, oneofs: &[] };
     impl d::Describe for super::DnsResolverOptions {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -4339,12 +3702,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsResolverOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_tcp_for_dns_lookups, r, f),
                 1 => r::slot(&mut self.no_default_search_domain, r, f),
@@ -4354,31 +3712,13 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"server_listener_name\": ",
-            "serverListenerName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"endpoint_id\": ",
-            "endpointId",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"server_listener_name\": ", "serverListenerName", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"endpoint_id\": ", "endpointId", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M16: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.EnvoyInternalAddress",
         fields: &F16,
-        oneofs: &[d::OneofInfo {
-            name: "address_name_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "address_name_specifier", required: true }],
     };
     impl d::Describe for super::EnvoyInternalAddress {
         const INFO: &'static d::MessageInfo = &M16;
@@ -4391,10 +3731,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::envoy_internal_address::AddressNameSpecifier::ServerListenerName(
-                x,
-            )) = &self.address_name_specifier
-            {
+            if let Some(super::envoy_internal_address::AddressNameSpecifier::ServerListenerName(x)) = &self.address_name_specifier {
                 d::put_member(x, v, &F16[0]);
             }
             d::Field::put(&self.endpoint_id, v, &F16[1]);
@@ -4407,17 +3744,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvoyInternalAddress {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.address_name_specifier = Some(
-                        super::envoy_internal_address::AddressNameSpecifier::ServerListenerName(x),
-                    )
+                    self.address_name_specifier = Some(super::envoy_internal_address::AddressNameSpecifier::ServerListenerName(x))
                 }),
                 1 => r::slot(&mut self.endpoint_id, r, f),
                 _ => Ok(()),
@@ -4425,22 +3755,12 @@ pub(crate) mod described {
         }
     }
 
-    static F17: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"grpc_service\": ",
-        "grpcService",
-        1,
-        0,
-        d::Kind::Message(&M23),
-        d::Cardinality::Optional,
-    )
-    .oneof(0)];
+    static F17: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"grpc_service\": ", "grpcService", 1, 0, d::Kind::Message(&M23), d::Cardinality::Optional).oneof(0)];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.EventServiceConfig",
         fields: &F17,
-        oneofs: &[d::OneofInfo {
-            name: "config_source_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_source_specifier", required: true }],
     };
     impl d::Describe for super::EventServiceConfig {
         const INFO: &'static d::MessageInfo = &M17;
@@ -4453,9 +3773,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::event_service_config::ConfigSourceSpecifier::GrpcService(x)) =
-                &self.config_source_specifier
-            {
+            if let Some(super::event_service_config::ConfigSourceSpecifier::GrpcService(x)) = &self.config_source_specifier {
                 d::put_member(x, v, &F17[0]);
             }
         }
@@ -4467,81 +3785,24 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EventServiceConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.config_source_specifier =
-                        Some(super::event_service_config::ConfigSourceSpecifier::GrpcService(x))
-                }),
+                0 => r::member(r, f, |x| self.config_source_specifier = Some(super::event_service_config::ConfigSourceSpecifier::GrpcService(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F18: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"category\": ",
-            "category",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"type_descriptor\": ",
-            "typeDescriptor",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"version\": ",
-            "version",
-            4,
-            3,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"type_urls\": ",
-            "typeUrls",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"category\": ", "category", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type_descriptor\": ", "typeDescriptor", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"version\": ", "version", 4, 3, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type_urls\": ", "typeUrls", 6, 5, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M18: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Extension",
-        fields: &F18,
-        oneofs: &[],
-    };
+    pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Extension", fields: &F18, oneofs: &[] };
     impl d::Describe for super::Extension {
         const INFO: &'static d::MessageInfo = &M18;
     }
@@ -4568,12 +3829,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Extension {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.category, r, f),
@@ -4587,15 +3843,7 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"config_source\": ",
-            "configSource",
-            1,
-            0,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"config_source\": ", "configSource", 1, 0, d::Kind::Message(&M11), d::Cardinality::Optional).rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"default_config\": ",
             "defaultConfig",
@@ -4612,21 +3860,9 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"type_urls\": ",
-            "typeUrls",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"type_urls\": ", "typeUrls", 4, 3, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M19: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.ExtensionConfigSource",
-        fields: &F19,
-        oneofs: &[],
-    };
+    pub(crate) static M19: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ExtensionConfigSource", fields: &F19, oneofs: &[] };
     impl d::Describe for super::ExtensionConfigSource {
         const INFO: &'static d::MessageInfo = &M19;
     }
@@ -4651,12 +3887,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtensionConfigSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_source, r, f),
                 1 => r::slot(&mut self.default_config, r, f),
@@ -4668,29 +3899,10 @@ pub(crate) mod described {
     }
 
     static F20: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            1,
-            0,
-            d::Kind::Message(&M85),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"socket_options\": ",
-            "socketOptions",
-            2,
-            1,
-            d::Kind::Message(&M91),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"address\": ", "address", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"socket_options\": ", "socketOptions", 2, 1, d::Kind::Message(&M91), d::Cardinality::Optional),
     ];
-    pub(crate) static M20: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.ExtraSourceAddress",
-        fields: &F20,
-        oneofs: &[],
-    };
+    pub(crate) static M20: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ExtraSourceAddress", fields: &F20, oneofs: &[] };
     impl d::Describe for super::ExtraSourceAddress {
         const INFO: &'static d::MessageInfo = &M20;
     }
@@ -4713,12 +3925,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtraSourceAddress {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.socket_options, r, f),
@@ -4727,19 +3934,8 @@ pub(crate) mod described {
         }
     }
 
-    static F21: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"services\": ",
-        "services",
-        1,
-        0,
-        d::Kind::Message(&M22),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M21: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcMethodList",
-        fields: &F21,
-        oneofs: &[],
-    };
+    static F21: [d::FieldInfo; 1] = [d::FieldInfo::new("\"services\": ", "services", 1, 0, d::Kind::Message(&M22), d::Cardinality::Repeated)];
+    pub(crate) static M21: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.GrpcMethodList", fields: &F21, oneofs: &[] };
     impl d::Describe for super::GrpcMethodList {
         const INFO: &'static d::MessageInfo = &M21;
     }
@@ -4761,12 +3957,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GrpcMethodList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.services, r, f),
                 _ => Ok(()),
@@ -4775,30 +3966,10 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"method_names\": ",
-            "methodNames",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"method_names\": ", "methodNames", 2, 1, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M22: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcMethodList.Service",
-        fields: &F22,
-        oneofs: &[],
-    };
+    pub(crate) static M22: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.GrpcMethodList.Service", fields: &F22, oneofs: &[] };
     impl d::Describe for super::grpc_method_list::Service {
         const INFO: &'static d::MessageInfo = &M22;
     }
@@ -4821,12 +3992,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_method_list::Service {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.method_names, r, f),
@@ -4836,24 +4002,8 @@ pub(crate) mod described {
     }
 
     static F23: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"envoy_grpc\": ",
-            "envoyGrpc",
-            1,
-            0,
-            d::Kind::Message(&M24),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"google_grpc\": ",
-            "googleGrpc",
-            2,
-            1,
-            d::Kind::Message(&M25),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"envoy_grpc\": ", "envoyGrpc", 1, 0, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"google_grpc\": ", "googleGrpc", 2, 1, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -4862,30 +4012,13 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"initial_metadata\": ",
-            "initialMetadata",
-            5,
-            3,
-            d::Kind::Message(&M36),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            6,
-            4,
-            d::Kind::Message(&M74),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"initial_metadata\": ", "initialMetadata", 5, 3, d::Kind::Message(&M36), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 6, 4, d::Kind::Message(&M74), d::Cardinality::Optional),
     ];
     pub(crate) static M23: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService",
         fields: &F23,
-        oneofs: &[d::OneofInfo {
-            name: "target_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "target_specifier", required: true }],
     };
     impl d::Describe for super::GrpcService {
         const INFO: &'static d::MessageInfo = &M23;
@@ -4898,13 +4031,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_service::TargetSpecifier::EnvoyGrpc(x)) = &self.target_specifier
-            {
+            if let Some(super::grpc_service::TargetSpecifier::EnvoyGrpc(x)) = &self.target_specifier {
                 d::put_member(x, v, &F23[0]);
             }
-            if let Some(super::grpc_service::TargetSpecifier::GoogleGrpc(x)) =
-                &self.target_specifier
-            {
+            if let Some(super::grpc_service::TargetSpecifier::GoogleGrpc(x)) = &self.target_specifier {
                 d::put_member(x, v, &F23[1]);
             }
             d::Field::put(&self.timeout, v, &F23[2]);
@@ -4919,20 +4049,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GrpcService {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.target_specifier = Some(super::grpc_service::TargetSpecifier::EnvoyGrpc(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.target_specifier =
-                        Some(super::grpc_service::TargetSpecifier::GoogleGrpc(x))
-                }),
+                0 => r::member(r, f, |x| self.target_specifier = Some(super::grpc_service::TargetSpecifier::EnvoyGrpc(x))),
+                1 => r::member(r, f, |x| self.target_specifier = Some(super::grpc_service::TargetSpecifier::GoogleGrpc(x))),
                 2 => r::slot(&mut self.timeout, r, f),
                 3 => r::slot(&mut self.initial_metadata, r, f),
                 4 => r::slot(&mut self.retry_policy, r, f),
@@ -4942,57 +4062,14 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"cluster_name\": ",
-            "clusterName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"authority\": ",
-            "authority",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::MaxBytes(16384),
-            d::Rule::HeaderValue { strict: false },
-        ]),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            3,
-            2,
-            d::Kind::Message(&M74),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"max_receive_message_length\": ",
-            "maxReceiveMessageLength",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"skip_envoy_headers\": ",
-            "skipEnvoyHeaders",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"cluster_name\": ", "clusterName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 3, 2, d::Kind::Message(&M74), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_receive_message_length\": ", "maxReceiveMessageLength", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"skip_envoy_headers\": ", "skipEnvoyHeaders", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M24: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcService.EnvoyGrpc",
-        fields: &F24,
-        oneofs: &[],
-    };
+    pub(crate) static M24: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.EnvoyGrpc", fields: &F24, oneofs: &[] };
     impl d::Describe for super::grpc_service::EnvoyGrpc {
         const INFO: &'static d::MessageInfo = &M24;
     }
@@ -5018,12 +4095,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::EnvoyGrpc {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_name, r, f),
                 1 => r::slot(&mut self.authority, r, f),
@@ -5036,23 +4108,8 @@ pub(crate) mod described {
     }
 
     static F25: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"target_uri\": ",
-            "targetUri",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"channel_credentials\": ",
-            "channelCredentials",
-            2,
-            1,
-            d::Kind::Message(&M33),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"target_uri\": ", "targetUri", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"channel_credentials\": ", "channelCredentials", 2, 1, d::Kind::Message(&M33), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"channel_credentials_plugin\": ",
             "channelCredentialsPlugin",
@@ -5061,14 +4118,7 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"call_credentials\": ",
-            "callCredentials",
-            3,
-            3,
-            d::Kind::Message(&M26),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"call_credentials\": ", "callCredentials", 3, 3, d::Kind::Message(&M26), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"call_credentials_plugin\": ",
             "callCredentialsPlugin",
@@ -5077,53 +4127,13 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            4,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"credentials_factory_name\": ",
-            "credentialsFactoryName",
-            5,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"config\": ",
-            "config",
-            6,
-            7,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"per_stream_buffer_limit_bytes\": ",
-            "perStreamBufferLimitBytes",
-            7,
-            8,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"channel_args\": ",
-            "channelArgs",
-            8,
-            9,
-            d::Kind::Message(&M31),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 4, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"credentials_factory_name\": ", "credentialsFactoryName", 5, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config\": ", "config", 6, 7, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"per_stream_buffer_limit_bytes\": ", "perStreamBufferLimitBytes", 7, 8, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"channel_args\": ", "channelArgs", 8, 9, d::Kind::Message(&M31), d::Cardinality::Optional),
     ];
-    pub(crate) static M25: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc",
-        fields: &F25,
-        oneofs: &[],
-    };
+    pub(crate) static M25: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc", fields: &F25, oneofs: &[] };
     impl d::Describe for super::grpc_service::GoogleGrpc {
         const INFO: &'static d::MessageInfo = &M25;
     }
@@ -5154,12 +4164,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::GoogleGrpc {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.target_uri, r, f),
                 1 => r::slot(&mut self.channel_credentials, r, f),
@@ -5177,15 +4182,7 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"access_token\": ",
-            "accessToken",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"access_token\": ", "accessToken", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"google_compute_engine\": ",
             "googleComputeEngine",
@@ -5195,59 +4192,17 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"google_refresh_token\": ",
-            "googleRefreshToken",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"service_account_jwt_access\": ",
-            "serviceAccountJwtAccess",
-            4,
-            3,
-            d::Kind::Message(&M29),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"google_iam\": ",
-            "googleIam",
-            5,
-            4,
-            d::Kind::Message(&M27),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"from_plugin\": ",
-            "fromPlugin",
-            6,
-            5,
-            d::Kind::Message(&M28),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"sts_service\": ",
-            "stsService",
-            7,
-            6,
-            d::Kind::Message(&M30),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"google_refresh_token\": ", "googleRefreshToken", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"service_account_jwt_access\": ", "serviceAccountJwtAccess", 4, 3, d::Kind::Message(&M29), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"google_iam\": ", "googleIam", 5, 4, d::Kind::Message(&M27), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"from_plugin\": ", "fromPlugin", 6, 5, d::Kind::Message(&M28), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"sts_service\": ", "stsService", 7, 6, d::Kind::Message(&M30), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M26: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials",
         fields: &F26,
-        oneofs: &[d::OneofInfo {
-            name: "credential_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "credential_specifier", required: true }],
     };
     impl d::Describe for super::grpc_service::google_grpc::CallCredentials {
         const INFO: &'static d::MessageInfo = &M26;
@@ -5260,32 +4215,28 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::AccessToken(x)) = &self.credential_specifier { d::put_member(x, v, &F26[0]); }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleComputeEngine(x)) = &self.credential_specifier { d::put_member(x, v, &F26[1]); }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleRefreshToken(x)) = &self.credential_specifier { d::put_member(x, v, &F26[2]); }
-            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::ServiceAccountJwtAccess(x)) = &self.credential_specifier { d::put_member(x, v, &F26[3]); }
-            if let Some(
-                super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleIam(
-                    x,
-                ),
-            ) = &self.credential_specifier
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::AccessToken(x)) = &self.credential_specifier {
+                d::put_member(x, v, &F26[0]);
+            }
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleComputeEngine(x)) = &self.credential_specifier
             {
+                d::put_member(x, v, &F26[1]);
+            }
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleRefreshToken(x)) = &self.credential_specifier {
+                d::put_member(x, v, &F26[2]);
+            }
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::ServiceAccountJwtAccess(x)) =
+                &self.credential_specifier
+            {
+                d::put_member(x, v, &F26[3]);
+            }
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleIam(x)) = &self.credential_specifier {
                 d::put_member(x, v, &F26[4]);
             }
-            if let Some(
-                super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::FromPlugin(
-                    x,
-                ),
-            ) = &self.credential_specifier
-            {
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::FromPlugin(x)) = &self.credential_specifier {
                 d::put_member(x, v, &F26[5]);
             }
-            if let Some(
-                super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::StsService(
-                    x,
-                ),
-            ) = &self.credential_specifier
-            {
+            if let Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::StsService(x)) = &self.credential_specifier {
                 d::put_member(x, v, &F26[6]);
             }
         }
@@ -5297,12 +4248,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::CallCredentials {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::AccessToken(x))
@@ -5314,7 +4260,8 @@ pub(crate) mod described {
                     self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleRefreshToken(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::ServiceAccountJwtAccess(x))
+                    self.credential_specifier =
+                        Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::ServiceAccountJwtAccess(x))
                 }),
                 4 => r::member(r, f, |x| {
                     self.credential_specifier = Some(super::grpc_service::google_grpc::call_credentials::CredentialSpecifier::GoogleIam(x))
@@ -5331,28 +4278,11 @@ pub(crate) mod described {
     }
 
     static F27: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"authorization_token\": ",
-            "authorizationToken",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"authority_selector\": ",
-            "authoritySelector",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"authorization_token\": ", "authorizationToken", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authority_selector\": ", "authoritySelector", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M27: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials",
-        fields: &F27,
-        oneofs: &[],
-    };
+    pub(crate) static M27: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials", fields: &F27, oneofs: &[] };
     impl d::Describe for super::grpc_service::google_grpc::call_credentials::GoogleIamCredentials {
         const INFO: &'static d::MessageInfo = &M27;
     }
@@ -5368,21 +4298,14 @@ pub(crate) mod described {
             d::Field::put(&self.authority_selector, v, &F27[1]);
         }
     }
-    impl ::core::fmt::Debug
-        for super::grpc_service::google_grpc::call_credentials::GoogleIamCredentials
-    {
+    impl ::core::fmt::Debug for super::grpc_service::google_grpc::call_credentials::GoogleIamCredentials {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             d::debug(self, f)
         }
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::call_credentials::GoogleIamCredentials {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.authorization_token, r, f),
                 1 => r::slot(&mut self.authority_selector, r, f),
@@ -5392,40 +4315,19 @@ pub(crate) mod described {
     }
 
     static F28: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M28: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin",
         fields: &F28,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
-    impl d::Describe
-        for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin
-    {
+    impl d::Describe for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin {
         const INFO: &'static d::MessageInfo = &M28;
     }
-    impl d::Reflect
-        for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin
-    {
+    impl d::Reflect for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin {
         fn info(&self) -> &'static d::MessageInfo {
             &M28
         }
@@ -5434,30 +4336,26 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F28[0]);
-            if let Some(super::grpc_service::google_grpc::call_credentials::metadata_credentials_from_plugin::ConfigType::TypedConfig(x)) = &self.config_type { d::put_member(x, v, &F28[1]); }
+            if let Some(super::grpc_service::google_grpc::call_credentials::metadata_credentials_from_plugin::ConfigType::TypedConfig(x)) =
+                &self.config_type
+            {
+                d::put_member(x, v, &F28[1]);
+            }
         }
     }
-    impl ::core::fmt::Debug
-        for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin
-    {
+    impl ::core::fmt::Debug for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             d::debug(self, f)
         }
     }
     #[cfg(feature = "registry")]
-    impl r::ReadFields
-        for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin
-    {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+    impl r::ReadFields for super::grpc_service::google_grpc::call_credentials::MetadataCredentialsFromPlugin {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::grpc_service::google_grpc::call_credentials::metadata_credentials_from_plugin::ConfigType::TypedConfig(x))
+                    self.config_type =
+                        Some(super::grpc_service::google_grpc::call_credentials::metadata_credentials_from_plugin::ConfigType::TypedConfig(x))
                 }),
                 _ => Ok(()),
             }
@@ -5465,36 +4363,18 @@ pub(crate) mod described {
     }
 
     static F29: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"json_key\": ",
-            "jsonKey",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"token_lifetime_seconds\": ",
-            "tokenLifetimeSeconds",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"json_key\": ", "jsonKey", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"token_lifetime_seconds\": ", "tokenLifetimeSeconds", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
     ];
     pub(crate) static M29: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials",
         fields: &F29,
         oneofs: &[],
     };
-    impl d::Describe
-        for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials
-    {
+    impl d::Describe for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials {
         const INFO: &'static d::MessageInfo = &M29;
     }
-    impl d::Reflect
-        for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials
-    {
+    impl d::Reflect for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials {
         fn info(&self) -> &'static d::MessageInfo {
             &M29
         }
@@ -5506,23 +4386,14 @@ pub(crate) mod described {
             d::Field::put(&self.token_lifetime_seconds, v, &F29[1]);
         }
     }
-    impl ::core::fmt::Debug
-        for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials
-    {
+    impl ::core::fmt::Debug for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             d::debug(self, f)
         }
     }
     #[cfg(feature = "registry")]
-    impl r::ReadFields
-        for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials
-    {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+    impl r::ReadFields for super::grpc_service::google_grpc::call_credentials::ServiceAccountJwtAccessCredentials {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.json_key, r, f),
                 1 => r::slot(&mut self.token_lifetime_seconds, r, f),
@@ -5532,86 +4403,20 @@ pub(crate) mod described {
     }
 
     static F30: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"token_exchange_service_uri\": ",
-            "tokenExchangeServiceUri",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"resource\": ",
-            "resource",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"audience\": ",
-            "audience",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"scope\": ",
-            "scope",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"requested_token_type\": ",
-            "requestedTokenType",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"subject_token_path\": ",
-            "subjectTokenPath",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"subject_token_type\": ",
-            "subjectTokenType",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"actor_token_path\": ",
-            "actorTokenPath",
-            8,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"actor_token_type\": ",
-            "actorTokenType",
-            9,
-            8,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"token_exchange_service_uri\": ", "tokenExchangeServiceUri", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource\": ", "resource", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"audience\": ", "audience", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"scope\": ", "scope", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"requested_token_type\": ", "requestedTokenType", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"subject_token_path\": ", "subjectTokenPath", 6, 5, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"subject_token_type\": ", "subjectTokenType", 7, 6, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"actor_token_path\": ", "actorTokenPath", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"actor_token_type\": ", "actorTokenType", 9, 8, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M30: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService",
-        fields: &F30,
-        oneofs: &[],
-    };
+    pub(crate) static M30: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService", fields: &F30, oneofs: &[] };
     impl d::Describe for super::grpc_service::google_grpc::call_credentials::StsService {
         const INFO: &'static d::MessageInfo = &M30;
     }
@@ -5641,12 +4446,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::call_credentials::StsService {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.token_exchange_service_uri, r, f),
                 1 => r::slot(&mut self.resource, r, f),
@@ -5662,19 +4462,9 @@ pub(crate) mod described {
         }
     }
 
-    static F31: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"args\": ",
-        "args",
-        1,
-        0,
-        d::Kind::Message(&M32),
-        d::Cardinality::Map(d::Kind::String),
-    )];
-    pub(crate) static M31: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs",
-        fields: &F31,
-        oneofs: &[],
-    };
+    static F31: [d::FieldInfo; 1] = [d::FieldInfo::new("\"args\": ", "args", 1, 0, d::Kind::Message(&M32), d::Cardinality::Map(d::Kind::String))];
+    pub(crate) static M31: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs", fields: &F31, oneofs: &[] };
     impl d::Describe for super::grpc_service::google_grpc::ChannelArgs {
         const INFO: &'static d::MessageInfo = &M31;
     }
@@ -5696,12 +4486,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::ChannelArgs {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.args, r, f),
                 _ => Ok(()),
@@ -5710,32 +4495,13 @@ pub(crate) mod described {
     }
 
     static F32: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"string_value\": ",
-            "stringValue",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"int_value\": ",
-            "intValue",
-            2,
-            1,
-            d::Kind::I64,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"string_value\": ", "stringValue", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"int_value\": ", "intValue", 2, 1, d::Kind::I64, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M32: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value",
         fields: &F32,
-        oneofs: &[d::OneofInfo {
-            name: "value_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "value_specifier", required: true }],
     };
     impl d::Describe for super::grpc_service::google_grpc::channel_args::Value {
         const INFO: &'static d::MessageInfo = &M32;
@@ -5748,18 +4514,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(
-                super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::StringValue(
-                    x,
-                ),
-            ) = &self.value_specifier
-            {
+            if let Some(super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::StringValue(x)) = &self.value_specifier {
                 d::put_member(x, v, &F32[0]);
             }
-            if let Some(
-                super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::IntValue(x),
-            ) = &self.value_specifier
-            {
+            if let Some(super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::IntValue(x)) = &self.value_specifier {
                 d::put_member(x, v, &F32[1]);
             }
         }
@@ -5771,12 +4529,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::channel_args::Value {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.value_specifier = Some(super::grpc_service::google_grpc::channel_args::value::ValueSpecifier::StringValue(x))
@@ -5790,41 +4543,15 @@ pub(crate) mod described {
     }
 
     static F33: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"ssl_credentials\": ",
-            "sslCredentials",
-            1,
-            0,
-            d::Kind::Message(&M35),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"google_default\": ",
-            "googleDefault",
-            2,
-            1,
-            d::Kind::Message(<() as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"local_credentials\": ",
-            "localCredentials",
-            3,
-            2,
-            d::Kind::Message(&M34),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"ssl_credentials\": ", "sslCredentials", 1, 0, d::Kind::Message(&M35), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"google_default\": ", "googleDefault", 2, 1, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"local_credentials\": ", "localCredentials", 3, 2, d::Kind::Message(&M34), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M33: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelCredentials",
         fields: &F33,
-        oneofs: &[d::OneofInfo {
-            name: "credential_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "credential_specifier", required: true }],
     };
     impl d::Describe for super::grpc_service::google_grpc::ChannelCredentials {
         const INFO: &'static d::MessageInfo = &M33;
@@ -5837,9 +4564,16 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::SslCredentials(x)) = &self.credential_specifier { d::put_member(x, v, &F33[0]); }
-            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::GoogleDefault(x)) = &self.credential_specifier { d::put_member(x, v, &F33[1]); }
-            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::LocalCredentials(x)) = &self.credential_specifier { d::put_member(x, v, &F33[2]); }
+            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::SslCredentials(x)) = &self.credential_specifier {
+                d::put_member(x, v, &F33[0]);
+            }
+            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::GoogleDefault(x)) = &self.credential_specifier {
+                d::put_member(x, v, &F33[1]);
+            }
+            if let Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::LocalCredentials(x)) = &self.credential_specifier
+            {
+                d::put_member(x, v, &F33[2]);
+            }
         }
     }
     impl ::core::fmt::Debug for super::grpc_service::google_grpc::ChannelCredentials {
@@ -5849,12 +4583,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::ChannelCredentials {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.credential_specifier = Some(super::grpc_service::google_grpc::channel_credentials::CredentialSpecifier::SslCredentials(x))
@@ -5871,11 +4600,8 @@ pub(crate) mod described {
     }
 
     static F34: [d::FieldInfo; 0] = [];
-    pub(crate) static M34: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.GoogleLocalCredentials",
-        fields: &F34,
-        oneofs: &[],
-    };
+    pub(crate) static M34: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.GoogleLocalCredentials", fields: &F34, oneofs: &[] };
     impl d::Describe for super::grpc_service::google_grpc::GoogleLocalCredentials {
         const INFO: &'static d::MessageInfo = &M34;
     }
@@ -5895,12 +4621,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::GoogleLocalCredentials {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -5909,37 +4630,12 @@ pub(crate) mod described {
     }
 
     static F35: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"root_certs\": ",
-            "rootCerts",
-            1,
-            0,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"private_key\": ",
-            "privateKey",
-            2,
-            1,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"cert_chain\": ",
-            "certChain",
-            3,
-            2,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"root_certs\": ", "rootCerts", 1, 0, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"private_key\": ", "privateKey", 2, 1, d::Kind::Message(&M13), d::Cardinality::Optional).sensitive(),
+        d::FieldInfo::new("\"cert_chain\": ", "certChain", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional),
     ];
-    pub(crate) static M35: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials",
-        fields: &F35,
-        oneofs: &[],
-    };
+    pub(crate) static M35: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials", fields: &F35, oneofs: &[] };
     impl d::Describe for super::grpc_service::google_grpc::SslCredentials {
         const INFO: &'static d::MessageInfo = &M35;
     }
@@ -5963,12 +4659,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_service::google_grpc::SslCredentials {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.root_certs, r, f),
                 1 => r::slot(&mut self.private_key, r, f),
@@ -5979,46 +4670,16 @@ pub(crate) mod described {
     }
 
     static F36: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::MaxBytes(16384),
-            d::Rule::HeaderValue { strict: false },
-        ]),
-        d::FieldInfo::new(
-            "\"raw_value\": ",
-            "rawValue",
-            3,
-            2,
-            d::Kind::Bytes,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"raw_value\": ", "rawValue", 3, 2, d::Kind::Bytes, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(16384)]),
     ];
-    pub(crate) static M36: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HeaderValue",
-        fields: &F36,
-        oneofs: &[],
-    };
+    pub(crate) static M36: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HeaderValue", fields: &F36, oneofs: &[] };
     impl d::Describe for super::HeaderValue {
         const INFO: &'static d::MessageInfo = &M36;
     }
@@ -6042,12 +4703,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderValue {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -6058,50 +4714,13 @@ pub(crate) mod described {
     }
 
     static F37: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            1,
-            0,
-            d::Kind::Message(&M36),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"append\": ",
-            "append",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"append_action\": ",
-            "appendAction",
-            3,
-            2,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"keep_empty_value\": ",
-            "keepEmptyValue",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::Message(&M36), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"append\": ", "append", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"append_action\": ", "appendAction", 3, 2, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"keep_empty_value\": ", "keepEmptyValue", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M37: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HeaderValueOption",
-        fields: &F37,
-        oneofs: &[],
-    };
+    pub(crate) static M37: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HeaderValueOption", fields: &F37, oneofs: &[] };
     impl d::Describe for super::HeaderValueOption {
         const INFO: &'static d::MessageInfo = &M37;
     }
@@ -6126,12 +4745,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderValueOption {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.append, r, f),
@@ -6177,84 +4791,15 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"interval_jitter_percent\": ",
-            "intervalJitterPercent",
-            18,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"unhealthy_threshold\": ",
-            "unhealthyThreshold",
-            4,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"healthy_threshold\": ",
-            "healthyThreshold",
-            5,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"alt_port\": ",
-            "altPort",
-            6,
-            7,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"reuse_connection\": ",
-            "reuseConnection",
-            7,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"http_health_check\": ",
-            "httpHealthCheck",
-            8,
-            9,
-            d::Kind::Message(&M41),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"tcp_health_check\": ",
-            "tcpHealthCheck",
-            9,
-            10,
-            d::Kind::Message(&M43),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"grpc_health_check\": ",
-            "grpcHealthCheck",
-            11,
-            11,
-            d::Kind::Message(&M40),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"custom_health_check\": ",
-            "customHealthCheck",
-            13,
-            12,
-            d::Kind::Message(&M39),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"interval_jitter_percent\": ", "intervalJitterPercent", 18, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"unhealthy_threshold\": ", "unhealthyThreshold", 4, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"healthy_threshold\": ", "healthyThreshold", 5, 6, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"alt_port\": ", "altPort", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"reuse_connection\": ", "reuseConnection", 7, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"http_health_check\": ", "httpHealthCheck", 8, 9, d::Kind::Message(&M41), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"tcp_health_check\": ", "tcpHealthCheck", 9, 10, d::Kind::Message(&M43), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"grpc_health_check\": ", "grpcHealthCheck", 11, 11, d::Kind::Message(&M40), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"custom_health_check\": ", "customHealthCheck", 13, 12, d::Kind::Message(&M39), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"no_traffic_interval\": ",
             "noTrafficInterval",
@@ -6300,58 +4845,13 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"event_log_path\": ",
-            "eventLogPath",
-            17,
-            18,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"event_logger\": ",
-            "eventLogger",
-            25,
-            19,
-            d::Kind::Message(&M96),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"event_service\": ",
-            "eventService",
-            22,
-            20,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"always_log_health_check_failures\": ",
-            "alwaysLogHealthCheckFailures",
-            19,
-            21,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"always_log_health_check_success\": ",
-            "alwaysLogHealthCheckSuccess",
-            26,
-            22,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"tls_options\": ",
-            "tlsOptions",
-            21,
-            23,
-            d::Kind::Message(&M44),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"event_log_path\": ", "eventLogPath", 17, 18, d::Kind::String, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"event_logger\": ", "eventLogger", 25, 19, d::Kind::Message(&M96), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"event_service\": ", "eventService", 22, 20, d::Kind::Message(&M17), d::Cardinality::Optional),
+        d::FieldInfo::new("\"always_log_health_check_failures\": ", "alwaysLogHealthCheckFailures", 19, 21, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_log_health_check_success\": ", "alwaysLogHealthCheckSuccess", 26, 22, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tls_options\": ", "tlsOptions", 21, 23, d::Kind::Message(&M44), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"transport_socket_match_criteria\": ",
             "transportSocketMatchCriteria",
@@ -6364,10 +4864,7 @@ pub(crate) mod described {
     pub(crate) static M38: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HealthCheck",
         fields: &F38,
-        oneofs: &[d::OneofInfo {
-            name: "health_checker",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "health_checker", required: true }],
     };
     impl d::Describe for super::HealthCheck {
         const INFO: &'static d::MessageInfo = &M38;
@@ -6389,24 +4886,16 @@ pub(crate) mod described {
             d::Field::put(&self.healthy_threshold, v, &F38[6]);
             d::Field::put(&self.alt_port, v, &F38[7]);
             d::Field::put(&self.reuse_connection, v, &F38[8]);
-            if let Some(super::health_check::HealthChecker::HttpHealthCheck(x)) =
-                &self.health_checker
-            {
+            if let Some(super::health_check::HealthChecker::HttpHealthCheck(x)) = &self.health_checker {
                 d::put_member(x, v, &F38[9]);
             }
-            if let Some(super::health_check::HealthChecker::TcpHealthCheck(x)) =
-                &self.health_checker
-            {
+            if let Some(super::health_check::HealthChecker::TcpHealthCheck(x)) = &self.health_checker {
                 d::put_member(x, v, &F38[10]);
             }
-            if let Some(super::health_check::HealthChecker::GrpcHealthCheck(x)) =
-                &self.health_checker
-            {
+            if let Some(super::health_check::HealthChecker::GrpcHealthCheck(x)) = &self.health_checker {
                 d::put_member(x, v, &F38[11]);
             }
-            if let Some(super::health_check::HealthChecker::CustomHealthCheck(x)) =
-                &self.health_checker
-            {
+            if let Some(super::health_check::HealthChecker::CustomHealthCheck(x)) = &self.health_checker {
                 d::put_member(x, v, &F38[12]);
             }
             d::Field::put(&self.no_traffic_interval, v, &F38[13]);
@@ -6430,12 +4919,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HealthCheck {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.timeout, r, f),
                 1 => r::slot(&mut self.interval, r, f),
@@ -6446,22 +4930,10 @@ pub(crate) mod described {
                 6 => r::slot(&mut self.healthy_threshold, r, f),
                 7 => r::slot(&mut self.alt_port, r, f),
                 8 => r::slot(&mut self.reuse_connection, r, f),
-                9 => r::member(r, f, |x| {
-                    self.health_checker =
-                        Some(super::health_check::HealthChecker::HttpHealthCheck(x))
-                }),
-                10 => r::member(r, f, |x| {
-                    self.health_checker =
-                        Some(super::health_check::HealthChecker::TcpHealthCheck(x))
-                }),
-                11 => r::member(r, f, |x| {
-                    self.health_checker =
-                        Some(super::health_check::HealthChecker::GrpcHealthCheck(x))
-                }),
-                12 => r::member(r, f, |x| {
-                    self.health_checker =
-                        Some(super::health_check::HealthChecker::CustomHealthCheck(x))
-                }),
+                9 => r::member(r, f, |x| self.health_checker = Some(super::health_check::HealthChecker::HttpHealthCheck(x))),
+                10 => r::member(r, f, |x| self.health_checker = Some(super::health_check::HealthChecker::TcpHealthCheck(x))),
+                11 => r::member(r, f, |x| self.health_checker = Some(super::health_check::HealthChecker::GrpcHealthCheck(x))),
+                12 => r::member(r, f, |x| self.health_checker = Some(super::health_check::HealthChecker::CustomHealthCheck(x))),
                 13 => r::slot(&mut self.no_traffic_interval, r, f),
                 14 => r::slot(&mut self.no_traffic_healthy_interval, r, f),
                 15 => r::slot(&mut self.unhealthy_interval, r, f),
@@ -6480,32 +4952,14 @@ pub(crate) mod described {
     }
 
     static F39: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M39: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HealthCheck.CustomHealthCheck",
         fields: &F39,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::health_check::CustomHealthCheck {
         const INFO: &'static d::MessageInfo = &M39;
@@ -6519,9 +4973,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F39[0]);
-            if let Some(super::health_check::custom_health_check::ConfigType::TypedConfig(x)) =
-                &self.config_type
-            {
+            if let Some(super::health_check::custom_health_check::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F39[1]);
             }
         }
@@ -6533,56 +4985,24 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::CustomHealthCheck {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type =
-                        Some(super::health_check::custom_health_check::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::health_check::custom_health_check::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F40: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"service_name\": ",
-            "serviceName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"authority\": ",
-            "authority",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"initial_metadata\": ",
-            "initialMetadata",
-            3,
-            2,
-            d::Kind::Message(&M37),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"service_name\": ", "serviceName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"initial_metadata\": ", "initialMetadata", 3, 2, d::Kind::Message(&M37), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1000)]),
     ];
-    pub(crate) static M40: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HealthCheck.GrpcHealthCheck",
-        fields: &F40,
-        oneofs: &[],
-    };
+    pub(crate) static M40: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.HealthCheck.GrpcHealthCheck", fields: &F40, oneofs: &[] };
     impl d::Describe for super::health_check::GrpcHealthCheck {
         const INFO: &'static d::MessageInfo = &M40;
     }
@@ -6606,12 +5026,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::GrpcHealthCheck {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.service_name, r, f),
                 1 => r::slot(&mut self.authority, r, f),
@@ -6622,67 +5037,17 @@ pub(crate) mod described {
     }
 
     static F41: [d::FieldInfo; 12] = [
-        d::FieldInfo::new(
-            "\"host\": ",
-            "host",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: true }]),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: true }]),
-        d::FieldInfo::new(
-            "\"send\": ",
-            "send",
-            3,
-            2,
-            d::Kind::Message(&M42),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"receive\": ",
-            "receive",
-            4,
-            3,
-            d::Kind::Message(&M42),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"response_buffer_size\": ",
-            "responseBufferSize",
-            14,
-            4,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"request_headers_to_add\": ",
-            "requestHeadersToAdd",
-            6,
-            5,
-            d::Kind::Message(&M37),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"request_headers_to_remove\": ",
-            "requestHeadersToRemove",
-            8,
-            6,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
+        d::FieldInfo::new("\"host\": ", "host", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: true }]),
+        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: true }]),
+        d::FieldInfo::new("\"send\": ", "send", 3, 2, d::Kind::Message(&M42), d::Cardinality::Optional),
+        d::FieldInfo::new("\"receive\": ", "receive", 4, 3, d::Kind::Message(&M42), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"response_buffer_size\": ", "responseBufferSize", 14, 4, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"request_headers_to_add\": ", "requestHeadersToAdd", 6, 5, d::Kind::Message(&M37), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 8, 6, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"expected_statuses\": ",
             "expectedStatuses",
@@ -6716,21 +5081,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"method\": ",
-            "method",
-            13,
-            11,
-            d::Kind::Enum(&E8),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[6])]),
+        d::FieldInfo::new("\"method\": ", "method", 13, 11, d::Kind::Enum(&E8), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[6])]),
     ];
-    pub(crate) static M41: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HealthCheck.HttpHealthCheck",
-        fields: &F41,
-        oneofs: &[],
-    };
+    pub(crate) static M41: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.HealthCheck.HttpHealthCheck", fields: &F41, oneofs: &[] };
     impl d::Describe for super::health_check::HttpHealthCheck {
         const INFO: &'static d::MessageInfo = &M41;
     }
@@ -6763,12 +5118,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::HttpHealthCheck {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.host, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -6788,33 +5138,13 @@ pub(crate) mod described {
     }
 
     static F42: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"text\": ",
-            "text",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"binary\": ",
-            "binary",
-            2,
-            1,
-            d::Kind::Bytes,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"text\": ", "text", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"binary\": ", "binary", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M42: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HealthCheck.Payload",
         fields: &F42,
-        oneofs: &[d::OneofInfo {
-            name: "payload",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "payload", required: true }],
     };
     impl d::Describe for super::health_check::Payload {
         const INFO: &'static d::MessageInfo = &M42;
@@ -6842,55 +5172,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::Payload {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.payload = Some(super::health_check::payload::Payload::Text(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.payload = Some(super::health_check::payload::Payload::Binary(x))
-                }),
+                0 => r::member(r, f, |x| self.payload = Some(super::health_check::payload::Payload::Text(x))),
+                1 => r::member(r, f, |x| self.payload = Some(super::health_check::payload::Payload::Binary(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F43: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"send\": ",
-            "send",
-            1,
-            0,
-            d::Kind::Message(&M42),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"receive\": ",
-            "receive",
-            2,
-            1,
-            d::Kind::Message(&M42),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"proxy_protocol_config\": ",
-            "proxyProtocolConfig",
-            3,
-            2,
-            d::Kind::Message(&M66),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"send\": ", "send", 1, 0, d::Kind::Message(&M42), d::Cardinality::Optional),
+        d::FieldInfo::new("\"receive\": ", "receive", 2, 1, d::Kind::Message(&M42), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"proxy_protocol_config\": ", "proxyProtocolConfig", 3, 2, d::Kind::Message(&M66), d::Cardinality::Optional),
     ];
-    pub(crate) static M43: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HealthCheck.TcpHealthCheck",
-        fields: &F43,
-        oneofs: &[],
-    };
+    pub(crate) static M43: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.HealthCheck.TcpHealthCheck", fields: &F43, oneofs: &[] };
     impl d::Describe for super::health_check::TcpHealthCheck {
         const INFO: &'static d::MessageInfo = &M43;
     }
@@ -6914,12 +5211,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::TcpHealthCheck {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.send, r, f),
                 1 => r::slot(&mut self.receive, r, f),
@@ -6929,19 +5221,8 @@ pub(crate) mod described {
         }
     }
 
-    static F44: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"alpn_protocols\": ",
-        "alpnProtocols",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M44: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HealthCheck.TlsOptions",
-        fields: &F44,
-        oneofs: &[],
-    };
+    static F44: [d::FieldInfo; 1] = [d::FieldInfo::new("\"alpn_protocols\": ", "alpnProtocols", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
+    pub(crate) static M44: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HealthCheck.TlsOptions", fields: &F44, oneofs: &[] };
     impl d::Describe for super::health_check::TlsOptions {
         const INFO: &'static d::MessageInfo = &M44;
     }
@@ -6963,12 +5244,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::health_check::TlsOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.alpn_protocols, r, f),
                 _ => Ok(()),
@@ -6976,20 +5252,9 @@ pub(crate) mod described {
         }
     }
 
-    static F45: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"statuses\": ",
-        "statuses",
-        1,
-        0,
-        d::Kind::Enum(&E3),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])])];
-    pub(crate) static M45: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HealthStatusSet",
-        fields: &F45,
-        oneofs: &[],
-    };
+    static F45: [d::FieldInfo; 1] = [d::FieldInfo::new("\"statuses\": ", "statuses", 1, 0, d::Kind::Enum(&E3), d::Cardinality::Repeated)
+        .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])])];
+    pub(crate) static M45: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HealthStatusSet", fields: &F45, oneofs: &[] };
     impl d::Describe for super::HealthStatusSet {
         const INFO: &'static d::MessageInfo = &M45;
     }
@@ -7011,12 +5276,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HealthStatusSet {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.statuses, r, f),
                 _ => Ok(()),
@@ -7025,54 +5285,12 @@ pub(crate) mod described {
     }
 
     static F46: [d::FieldInfo; 11] = [
-        d::FieldInfo::new(
-            "\"allow_absolute_url\": ",
-            "allowAbsoluteUrl",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"accept_http_10\": ",
-            "acceptHttp10",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"default_host_for_http_10\": ",
-            "defaultHostForHttp10",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"header_key_format\": ",
-            "headerKeyFormat",
-            4,
-            3,
-            d::Kind::Message(&M47),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"enable_trailers\": ",
-            "enableTrailers",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_chunked_length\": ",
-            "allowChunkedLength",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"allow_absolute_url\": ", "allowAbsoluteUrl", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"accept_http_10\": ", "acceptHttp10", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_host_for_http_10\": ", "defaultHostForHttp10", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header_key_format\": ", "headerKeyFormat", 4, 3, d::Kind::Message(&M47), d::Cardinality::Optional),
+        d::FieldInfo::new("\"enable_trailers\": ", "enableTrailers", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_chunked_length\": ", "allowChunkedLength", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"override_stream_error_on_invalid_http_message\": ",
             "overrideStreamErrorOnInvalidHttpMessage",
@@ -7081,34 +5299,10 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new(
-            "\"send_fully_qualified_url\": ",
-            "sendFullyQualifiedUrl",
-            8,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"use_balsa_parser\": ",
-            "useBalsaParser",
-            9,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"allow_custom_methods\": ",
-            "allowCustomMethods",
-            10,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"send_fully_qualified_url\": ", "sendFullyQualifiedUrl", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_balsa_parser\": ", "useBalsaParser", 9, 8, d::Kind::Bool, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"allow_custom_methods\": ", "allowCustomMethods", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"ignore_http_11_upgrade\": ",
             "ignoreHttp11Upgrade",
@@ -7118,11 +5312,7 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M46: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Http1ProtocolOptions",
-        fields: &F46,
-        oneofs: &[],
-    };
+    pub(crate) static M46: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Http1ProtocolOptions", fields: &F46, oneofs: &[] };
     impl d::Describe for super::Http1ProtocolOptions {
         const INFO: &'static d::MessageInfo = &M46;
     }
@@ -7140,11 +5330,7 @@ pub(crate) mod described {
             d::Field::put(&self.header_key_format, v, &F46[3]);
             d::Field::put(&self.enable_trailers, v, &F46[4]);
             d::Field::put(&self.allow_chunked_length, v, &F46[5]);
-            d::Field::put(
-                &self.override_stream_error_on_invalid_http_message,
-                v,
-                &F46[6],
-            );
+            d::Field::put(&self.override_stream_error_on_invalid_http_message, v, &F46[6]);
             d::Field::put(&self.send_fully_qualified_url, v, &F46[7]);
             d::Field::put(&self.use_balsa_parser, v, &F46[8]);
             d::Field::put(&self.allow_custom_methods, v, &F46[9]);
@@ -7158,12 +5344,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Http1ProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_absolute_url, r, f),
                 1 => r::slot(&mut self.accept_http_10, r, f),
@@ -7171,11 +5352,7 @@ pub(crate) mod described {
                 3 => r::slot(&mut self.header_key_format, r, f),
                 4 => r::slot(&mut self.enable_trailers, r, f),
                 5 => r::slot(&mut self.allow_chunked_length, r, f),
-                6 => r::slot(
-                    &mut self.override_stream_error_on_invalid_http_message,
-                    r,
-                    f,
-                ),
+                6 => r::slot(&mut self.override_stream_error_on_invalid_http_message, r, f),
                 7 => r::slot(&mut self.send_fully_qualified_url, r, f),
                 8 => r::slot(&mut self.use_balsa_parser, r, f),
                 9 => r::slot(&mut self.allow_custom_methods, r, f),
@@ -7186,32 +5363,13 @@ pub(crate) mod described {
     }
 
     static F47: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"proper_case_words\": ",
-            "properCaseWords",
-            1,
-            0,
-            d::Kind::Message(&M48),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"stateful_formatter\": ",
-            "statefulFormatter",
-            8,
-            1,
-            d::Kind::Message(&M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"proper_case_words\": ", "properCaseWords", 1, 0, d::Kind::Message(&M48), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"stateful_formatter\": ", "statefulFormatter", 8, 1, d::Kind::Message(&M96), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M47: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat",
         fields: &F47,
-        oneofs: &[d::OneofInfo {
-            name: "header_format",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "header_format", required: true }],
     };
     impl d::Describe for super::http1_protocol_options::HeaderKeyFormat {
         const INFO: &'static d::MessageInfo = &M47;
@@ -7224,18 +5382,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(
-                super::http1_protocol_options::header_key_format::HeaderFormat::ProperCaseWords(x),
-            ) = &self.header_format
-            {
+            if let Some(super::http1_protocol_options::header_key_format::HeaderFormat::ProperCaseWords(x)) = &self.header_format {
                 d::put_member(x, v, &F47[0]);
             }
-            if let Some(
-                super::http1_protocol_options::header_key_format::HeaderFormat::StatefulFormatter(
-                    x,
-                ),
-            ) = &self.header_format
-            {
+            if let Some(super::http1_protocol_options::header_key_format::HeaderFormat::StatefulFormatter(x)) = &self.header_format {
                 d::put_member(x, v, &F47[1]);
             }
         }
@@ -7247,16 +5397,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http1_protocol_options::HeaderKeyFormat {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.header_format = Some(super::http1_protocol_options::header_key_format::HeaderFormat::ProperCaseWords(x))
-                }),
+                0 => {
+                    r::member(r, f, |x| self.header_format = Some(super::http1_protocol_options::header_key_format::HeaderFormat::ProperCaseWords(x)))
+                }
                 1 => r::member(r, f, |x| {
                     self.header_format = Some(super::http1_protocol_options::header_key_format::HeaderFormat::StatefulFormatter(x))
                 }),
@@ -7266,11 +5411,8 @@ pub(crate) mod described {
     }
 
     static F48: [d::FieldInfo; 0] = [];
-    pub(crate) static M48: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat.ProperCaseWords",
-        fields: &F48,
-        oneofs: &[],
-    };
+    pub(crate) static M48: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat.ProperCaseWords", fields: &F48, oneofs: &[] };
     impl d::Describe for super::http1_protocol_options::header_key_format::ProperCaseWords {
         const INFO: &'static d::MessageInfo = &M48;
     }
@@ -7290,12 +5432,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http1_protocol_options::header_key_format::ProperCaseWords {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -7304,84 +5441,19 @@ pub(crate) mod described {
     }
 
     static F49: [d::FieldInfo; 22] = [
-        d::FieldInfo::new(
-            "\"hpack_table_size\": ",
-            "hpackTableSize",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_concurrent_streams\": ",
-            "maxConcurrentStreams",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(2147483647)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ]),
-        d::FieldInfo::new(
-            "\"initial_stream_window_size\": ",
-            "initialStreamWindowSize",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(2147483647)),
-            d::Rule::Gte(d::Bound::Int(65535)),
-        ]),
-        d::FieldInfo::new(
-            "\"initial_connection_window_size\": ",
-            "initialConnectionWindowSize",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(2147483647)),
-            d::Rule::Gte(d::Bound::Int(65535)),
-        ]),
-        d::FieldInfo::new(
-            "\"allow_connect\": ",
-            "allowConnect",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_metadata\": ",
-            "allowMetadata",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_outbound_frames\": ",
-            "maxOutboundFrames",
-            7,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"max_outbound_control_frames\": ",
-            "maxOutboundControlFrames",
-            8,
-            7,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"hpack_table_size\": ", "hpackTableSize", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_concurrent_streams\": ", "maxConcurrentStreams", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"initial_stream_window_size\": ", "initialStreamWindowSize", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"initial_connection_window_size\": ", "initialConnectionWindowSize", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"allow_connect\": ", "allowConnect", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_metadata\": ", "allowMetadata", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_outbound_frames\": ", "maxOutboundFrames", 7, 6, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"max_outbound_control_frames\": ", "maxOutboundControlFrames", 8, 7, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"max_consecutive_inbound_frames_with_empty_payload\": ",
             "maxConsecutiveInboundFramesWithEmptyPayload",
@@ -7415,10 +5487,7 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"override_stream_error_on_invalid_http_message\": ",
             "overrideStreamErrorOnInvalidHttpMessage",
@@ -7427,88 +5496,18 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new(
-            "\"custom_settings_parameters\": ",
-            "customSettingsParameters",
-            13,
-            13,
-            d::Kind::Message(&M50),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"connection_keepalive\": ",
-            "connectionKeepalive",
-            15,
-            14,
-            d::Kind::Message(&M56),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"use_oghttp2_codec\": ",
-            "useOghttp2Codec",
-            16,
-            15,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_metadata_size\": ",
-            "maxMetadataSize",
-            17,
-            16,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"enable_huffman_encoding\": ",
-            "enableHuffmanEncoding",
-            18,
-            17,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_header_field_size_kb\": ",
-            "maxHeaderFieldSizeKb",
-            19,
-            18,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(256)),
-            d::Rule::Gte(d::Bound::Int(64)),
-        ]),
-        d::FieldInfo::new(
-            "\"disallow_obs_text\": ",
-            "disallowObsText",
-            20,
-            19,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"stream_reset_burst\": ",
-            "streamResetBurst",
-            21,
-            20,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"stream_reset_rate\": ",
-            "streamResetRate",
-            22,
-            21,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"custom_settings_parameters\": ", "customSettingsParameters", 13, 13, d::Kind::Message(&M50), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"connection_keepalive\": ", "connectionKeepalive", 15, 14, d::Kind::Message(&M56), d::Cardinality::Optional),
+        d::FieldInfo::new("\"use_oghttp2_codec\": ", "useOghttp2Codec", 16, 15, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_metadata_size\": ", "maxMetadataSize", 17, 16, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_huffman_encoding\": ", "enableHuffmanEncoding", 18, 17, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_header_field_size_kb\": ", "maxHeaderFieldSizeKb", 19, 18, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(256)), d::Rule::Gte(d::Bound::Int(64))]),
+        d::FieldInfo::new("\"disallow_obs_text\": ", "disallowObsText", 20, 19, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"stream_reset_burst\": ", "streamResetBurst", 21, 20, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"stream_reset_rate\": ", "streamResetRate", 22, 21, d::Kind::U64, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M49: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Http2ProtocolOptions",
-        fields: &F49,
-        oneofs: &[],
-    };
+    pub(crate) static M49: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Http2ProtocolOptions", fields: &F49, oneofs: &[] };
     impl d::Describe for super::Http2ProtocolOptions {
         const INFO: &'static d::MessageInfo = &M49;
     }
@@ -7528,23 +5527,11 @@ pub(crate) mod described {
             d::Field::put(&self.allow_metadata, v, &F49[5]);
             d::Field::put(&self.max_outbound_frames, v, &F49[6]);
             d::Field::put(&self.max_outbound_control_frames, v, &F49[7]);
-            d::Field::put(
-                &self.max_consecutive_inbound_frames_with_empty_payload,
-                v,
-                &F49[8],
-            );
+            d::Field::put(&self.max_consecutive_inbound_frames_with_empty_payload, v, &F49[8]);
             d::Field::put(&self.max_inbound_priority_frames_per_stream, v, &F49[9]);
-            d::Field::put(
-                &self.max_inbound_window_update_frames_per_data_frame_sent,
-                v,
-                &F49[10],
-            );
+            d::Field::put(&self.max_inbound_window_update_frames_per_data_frame_sent, v, &F49[10]);
             d::Field::put(&self.stream_error_on_invalid_http_messaging, v, &F49[11]);
-            d::Field::put(
-                &self.override_stream_error_on_invalid_http_message,
-                v,
-                &F49[12],
-            );
+            d::Field::put(&self.override_stream_error_on_invalid_http_message, v, &F49[12]);
             d::Field::put(&self.custom_settings_parameters, v, &F49[13]);
             d::Field::put(&self.connection_keepalive, v, &F49[14]);
             d::Field::put(&self.use_oghttp2_codec, v, &F49[15]);
@@ -7563,12 +5550,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Http2ProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.hpack_table_size, r, f),
                 1 => r::slot(&mut self.max_concurrent_streams, r, f),
@@ -7578,23 +5560,11 @@ pub(crate) mod described {
                 5 => r::slot(&mut self.allow_metadata, r, f),
                 6 => r::slot(&mut self.max_outbound_frames, r, f),
                 7 => r::slot(&mut self.max_outbound_control_frames, r, f),
-                8 => r::slot(
-                    &mut self.max_consecutive_inbound_frames_with_empty_payload,
-                    r,
-                    f,
-                ),
+                8 => r::slot(&mut self.max_consecutive_inbound_frames_with_empty_payload, r, f),
                 9 => r::slot(&mut self.max_inbound_priority_frames_per_stream, r, f),
-                10 => r::slot(
-                    &mut self.max_inbound_window_update_frames_per_data_frame_sent,
-                    r,
-                    f,
-                ),
+                10 => r::slot(&mut self.max_inbound_window_update_frames_per_data_frame_sent, r, f),
                 11 => r::slot(&mut self.stream_error_on_invalid_http_messaging, r, f),
-                12 => r::slot(
-                    &mut self.override_stream_error_on_invalid_http_message,
-                    r,
-                    f,
-                ),
+                12 => r::slot(&mut self.override_stream_error_on_invalid_http_message, r, f),
                 13 => r::slot(&mut self.custom_settings_parameters, r, f),
                 14 => r::slot(&mut self.connection_keepalive, r, f),
                 15 => r::slot(&mut self.use_oghttp2_codec, r, f),
@@ -7610,34 +5580,15 @@ pub(crate) mod described {
     }
 
     static F50: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"identifier\": ",
-            "identifier",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
+        d::FieldInfo::new("\"identifier\": ", "identifier", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[
             d::Rule::Lte(d::Bound::Int(65535)),
             d::Rule::Gte(d::Bound::Int(0)),
             d::Rule::Required,
         ]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M50: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Http2ProtocolOptions.SettingsParameter",
-        fields: &F50,
-        oneofs: &[],
-    };
+    pub(crate) static M50: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.Http2ProtocolOptions.SettingsParameter", fields: &F50, oneofs: &[] };
     impl d::Describe for super::http2_protocol_options::SettingsParameter {
         const INFO: &'static d::MessageInfo = &M50;
     }
@@ -7660,12 +5611,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http2_protocol_options::SettingsParameter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.identifier, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -7675,14 +5621,7 @@ pub(crate) mod described {
     }
 
     static F51: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"quic_protocol_options\": ",
-            "quicProtocolOptions",
-            1,
-            0,
-            d::Kind::Message(&M69),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"quic_protocol_options\": ", "quicProtocolOptions", 1, 0, d::Kind::Message(&M69), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"override_stream_error_on_invalid_http_message\": ",
             "overrideStreamErrorOnInvalidHttpMessage",
@@ -7691,30 +5630,9 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new(
-            "\"allow_extended_connect\": ",
-            "allowExtendedConnect",
-            5,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_metadata\": ",
-            "allowMetadata",
-            6,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disable_qpack\": ",
-            "disableQpack",
-            7,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"allow_extended_connect\": ", "allowExtendedConnect", 5, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_metadata\": ", "allowMetadata", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_qpack\": ", "disableQpack", 7, 4, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"disable_connection_flow_control_for_streams\": ",
             "disableConnectionFlowControlForStreams",
@@ -7723,20 +5641,9 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"disallow_obs_text\": ",
-            "disallowObsText",
-            9,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"disallow_obs_text\": ", "disallowObsText", 9, 6, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M51: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Http3ProtocolOptions",
-        fields: &F51,
-        oneofs: &[],
-    };
+    pub(crate) static M51: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Http3ProtocolOptions", fields: &F51, oneofs: &[] };
     impl d::Describe for super::Http3ProtocolOptions {
         const INFO: &'static d::MessageInfo = &M51;
     }
@@ -7749,19 +5656,11 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.quic_protocol_options, v, &F51[0]);
-            d::Field::put(
-                &self.override_stream_error_on_invalid_http_message,
-                v,
-                &F51[1],
-            );
+            d::Field::put(&self.override_stream_error_on_invalid_http_message, v, &F51[1]);
             d::Field::put(&self.allow_extended_connect, v, &F51[2]);
             d::Field::put(&self.allow_metadata, v, &F51[3]);
             d::Field::put(&self.disable_qpack, v, &F51[4]);
-            d::Field::put(
-                &self.disable_connection_flow_control_for_streams,
-                v,
-                &F51[5],
-            );
+            d::Field::put(&self.disable_connection_flow_control_for_streams, v, &F51[5]);
             d::Field::put(&self.disallow_obs_text, v, &F51[6]);
         }
     }
@@ -7772,19 +5671,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Http3ProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.quic_protocol_options, r, f),
-                1 => r::slot(
-                    &mut self.override_stream_error_on_invalid_http_message,
-                    r,
-                    f,
-                ),
+                1 => r::slot(&mut self.override_stream_error_on_invalid_http_message, r, f),
                 2 => r::slot(&mut self.allow_extended_connect, r, f),
                 3 => r::slot(&mut self.allow_metadata, r, f),
                 4 => r::slot(&mut self.disable_qpack, r, f),
@@ -7820,27 +5710,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"max_headers_count\": ",
-            "maxHeadersCount",
-            2,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"max_response_headers_kb\": ",
-            "maxResponseHeadersKb",
-            7,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(8192)),
-            d::Rule::Gt(d::Bound::Int(0)),
-        ]),
+        d::FieldInfo::new("\"max_headers_count\": ", "maxHeadersCount", 2, 3, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"max_response_headers_kb\": ", "maxResponseHeadersKb", 7, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(8192)), d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"max_stream_duration\": ",
             "maxStreamDuration",
@@ -7857,20 +5730,9 @@ pub(crate) mod described {
             d::Kind::Enum(&E4),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"max_requests_per_connection\": ",
-            "maxRequestsPerConnection",
-            6,
-            7,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"max_requests_per_connection\": ", "maxRequestsPerConnection", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M52: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HttpProtocolOptions",
-        fields: &F52,
-        oneofs: &[],
-    };
+    pub(crate) static M52: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HttpProtocolOptions", fields: &F52, oneofs: &[] };
     impl d::Describe for super::HttpProtocolOptions {
         const INFO: &'static d::MessageInfo = &M52;
     }
@@ -7899,12 +5761,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.idle_timeout, r, f),
                 1 => r::slot(&mut self.max_connection_duration, r, f),
@@ -7920,37 +5777,12 @@ pub(crate) mod described {
     }
 
     static F53: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"http_uri\": ",
-            "httpUri",
-            1,
-            0,
-            d::Kind::Message(&M54),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"request_headers_to_add\": ",
-            "requestHeadersToAdd",
-            2,
-            1,
-            d::Kind::Message(&M37),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"formatters\": ",
-            "formatters",
-            3,
-            2,
-            d::Kind::Message(&M96),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"http_uri\": ", "httpUri", 1, 0, d::Kind::Message(&M54), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_headers_to_add\": ", "requestHeadersToAdd", 2, 1, d::Kind::Message(&M37), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"formatters\": ", "formatters", 3, 2, d::Kind::Message(&M96), d::Cardinality::Repeated),
     ];
-    pub(crate) static M53: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.HttpService",
-        fields: &F53,
-        oneofs: &[],
-    };
+    pub(crate) static M53: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HttpService", fields: &F53, oneofs: &[] };
     impl d::Describe for super::HttpService {
         const INFO: &'static d::MessageInfo = &M53;
     }
@@ -7974,12 +5806,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpService {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_uri, r, f),
                 1 => r::slot(&mut self.request_headers_to_add, r, f),
@@ -7990,25 +5817,8 @@ pub(crate) mod described {
     }
 
     static F54: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"uri\": ",
-            "uri",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"uri\": ", "uri", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -8017,19 +5827,12 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Required,
-            d::Rule::Lt(d::Bound::Duration(4294967296000000000)),
-            d::Rule::Gte(d::Bound::Duration(0)),
-        ]),
+        .rules(&[d::Rule::Required, d::Rule::Lt(d::Bound::Duration(4294967296000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
     ];
     pub(crate) static M54: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HttpUri",
         fields: &F54,
-        oneofs: &[d::OneofInfo {
-            name: "http_upstream_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "http_upstream_type", required: true }],
     };
     impl d::Describe for super::HttpUri {
         const INFO: &'static d::MessageInfo = &M54;
@@ -8056,40 +5859,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpUri {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.uri, r, f),
-                1 => r::member(r, f, |x| {
-                    self.http_upstream_type = Some(super::http_uri::HttpUpstreamType::Cluster(x))
-                }),
+                1 => r::member(r, f, |x| self.http_upstream_type = Some(super::http_uri::HttpUpstreamType::Cluster(x))),
                 2 => r::slot(&mut self.timeout, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F55: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"sort_properties\": ",
-        "sortProperties",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Implicit,
-    )
-    .deprecated(&d::Deprecation {
-        since: "3.0",
-        disallowed: false,
-    })];
-    pub(crate) static M55: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.JsonFormatOptions",
-        fields: &F55,
-        oneofs: &[],
-    };
+    static F55: [d::FieldInfo; 1] = [d::FieldInfo::new("\"sort_properties\": ", "sortProperties", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false })];
+    pub(crate) static M55: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.JsonFormatOptions", fields: &F55, oneofs: &[] };
     impl d::Describe for super::JsonFormatOptions {
         const INFO: &'static d::MessageInfo = &M55;
     }
@@ -8111,12 +5893,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JsonFormatOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.sort_properties, r, f),
                 _ => Ok(()),
@@ -8161,11 +5938,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
     ];
-    pub(crate) static M56: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.KeepaliveSettings",
-        fields: &F56,
-        oneofs: &[],
-    };
+    pub(crate) static M56: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeepaliveSettings", fields: &F56, oneofs: &[] };
     impl d::Describe for super::KeepaliveSettings {
         const INFO: &'static d::MessageInfo = &M56;
     }
@@ -8190,12 +5963,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeepaliveSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.interval, r, f),
                 1 => r::slot(&mut self.timeout, r, f),
@@ -8207,37 +5975,13 @@ pub(crate) mod described {
     }
 
     static F57: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::Bytes,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Bytes, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
     ];
-    pub(crate) static M57: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.KeyValue",
-        fields: &F57,
-        oneofs: &[],
-    };
+    pub(crate) static M57: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeyValue", fields: &F57, oneofs: &[] };
     impl d::Describe for super::KeyValue {
         const INFO: &'static d::MessageInfo = &M57;
     }
@@ -8260,12 +6004,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValue {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -8275,42 +6014,13 @@ pub(crate) mod described {
     }
 
     static F58: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"record\": ",
-            "record",
-            3,
-            0,
-            d::Kind::Message(&M60),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"entry\": ",
-            "entry",
-            1,
-            1,
-            d::Kind::Message(&M57),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Skip])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"action\": ",
-            "action",
-            2,
-            2,
-            d::Kind::Enum(&E5),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"record\": ", "record", 3, 0, d::Kind::Message(&M60), d::Cardinality::Optional),
+        d::FieldInfo::new("\"entry\": ", "entry", 1, 1, d::Kind::Message(&M57), d::Cardinality::Optional)
+            .rules(&[d::Rule::Skip])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"action\": ", "action", 2, 2, d::Kind::Enum(&E5), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M58: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.KeyValueAppend",
-        fields: &F58,
-        oneofs: &[],
-    };
+    pub(crate) static M58: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeyValueAppend", fields: &F58, oneofs: &[] };
     impl d::Describe for super::KeyValueAppend {
         const INFO: &'static d::MessageInfo = &M58;
     }
@@ -8334,12 +6044,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValueAppend {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.record, r, f),
                 1 => r::slot(&mut self.entry, r, f),
@@ -8350,29 +6055,10 @@ pub(crate) mod described {
     }
 
     static F59: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"append\": ",
-            "append",
-            1,
-            0,
-            d::Kind::Message(&M58),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"remove\": ",
-            "remove",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new("\"append\": ", "append", 1, 0, d::Kind::Message(&M58), d::Cardinality::Optional),
+        d::FieldInfo::new("\"remove\": ", "remove", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(16384)]),
     ];
-    pub(crate) static M59: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.KeyValueMutation",
-        fields: &F59,
-        oneofs: &[],
-    };
+    pub(crate) static M59: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeyValueMutation", fields: &F59, oneofs: &[] };
     impl d::Describe for super::KeyValueMutation {
         const INFO: &'static d::MessageInfo = &M59;
     }
@@ -8395,12 +6081,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValueMutation {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.append, r, f),
                 1 => r::slot(&mut self.remove, r, f),
@@ -8410,29 +6091,11 @@ pub(crate) mod described {
     }
 
     static F60: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Value as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Message(<::prost_types::Value as d::Describe>::INFO), d::Cardinality::Optional),
     ];
-    pub(crate) static M60: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.KeyValuePair",
-        fields: &F60,
-        oneofs: &[],
-    };
+    pub(crate) static M60: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeyValuePair", fields: &F60, oneofs: &[] };
     impl d::Describe for super::KeyValuePair {
         const INFO: &'static d::MessageInfo = &M60;
     }
@@ -8455,12 +6118,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValuePair {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -8470,36 +6128,11 @@ pub(crate) mod described {
     }
 
     static F61: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"region\": ",
-            "region",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"zone\": ",
-            "zone",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"sub_zone\": ",
-            "subZone",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"region\": ", "region", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"zone\": ", "zone", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"sub_zone\": ", "subZone", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M61: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Locality",
-        fields: &F61,
-        oneofs: &[],
-    };
+    pub(crate) static M61: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Locality", fields: &F61, oneofs: &[] };
     impl d::Describe for super::Locality {
         const INFO: &'static d::MessageInfo = &M61;
     }
@@ -8523,12 +6156,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Locality {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.region, r, f),
                 1 => r::slot(&mut self.zone, r, f),
@@ -8558,11 +6186,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Keys(&[d::Rule::MinChars(1)])]),
     ];
-    pub(crate) static M62: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Metadata",
-        fields: &F62,
-        oneofs: &[],
-    };
+    pub(crate) static M62: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Metadata", fields: &F62, oneofs: &[] };
     impl d::Describe for super::Metadata {
         const INFO: &'static d::MessageInfo = &M62;
     }
@@ -8585,12 +6209,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Metadata {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter_metadata, r, f),
                 1 => r::slot(&mut self.typed_filter_metadata, r, f),
@@ -8600,22 +6219,8 @@ pub(crate) mod described {
     }
 
     static F63: [d::FieldInfo; 11] = [
-        d::FieldInfo::new(
-            "\"id\": ",
-            "id",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -8632,76 +6237,19 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::core::v3::described::M4),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new(
-            "\"locality\": ",
-            "locality",
-            4,
-            4,
-            d::Kind::Message(&M61),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"user_agent_name\": ",
-            "userAgentName",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"user_agent_version\": ",
-            "userAgentVersion",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"user_agent_build_version\": ",
-            "userAgentBuildVersion",
-            8,
-            7,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"extensions\": ",
-            "extensions",
-            9,
-            8,
-            d::Kind::Message(&M18),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"client_features\": ",
-            "clientFeatures",
-            10,
-            9,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"listening_addresses\": ",
-            "listeningAddresses",
-            11,
-            10,
-            d::Kind::Message(&M0),
-            d::Cardinality::Repeated,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"locality\": ", "locality", 4, 4, d::Kind::Message(&M61), d::Cardinality::Optional),
+        d::FieldInfo::new("\"user_agent_name\": ", "userAgentName", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"user_agent_version\": ", "userAgentVersion", 7, 6, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"user_agent_build_version\": ", "userAgentBuildVersion", 8, 7, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"extensions\": ", "extensions", 9, 8, d::Kind::Message(&M18), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"client_features\": ", "clientFeatures", 10, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"listening_addresses\": ", "listeningAddresses", 11, 10, d::Kind::Message(&M0), d::Cardinality::Repeated)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
     ];
     pub(crate) static M63: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.Node",
         fields: &F63,
-        oneofs: &[d::OneofInfo {
-            name: "user_agent_version_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "user_agent_version_type", required: false }],
     };
     impl d::Describe for super::Node {
         const INFO: &'static d::MessageInfo = &M63;
@@ -8720,14 +6268,10 @@ pub(crate) mod described {
             d::Field::put(&self.dynamic_parameters, v, &F63[3]);
             d::Field::put(&self.locality, v, &F63[4]);
             d::Field::put(&self.user_agent_name, v, &F63[5]);
-            if let Some(super::node::UserAgentVersionType::UserAgentVersion(x)) =
-                &self.user_agent_version_type
-            {
+            if let Some(super::node::UserAgentVersionType::UserAgentVersion(x)) = &self.user_agent_version_type {
                 d::put_member(x, v, &F63[6]);
             }
-            if let Some(super::node::UserAgentVersionType::UserAgentBuildVersion(x)) =
-                &self.user_agent_version_type
-            {
+            if let Some(super::node::UserAgentVersionType::UserAgentBuildVersion(x)) = &self.user_agent_version_type {
                 d::put_member(x, v, &F63[7]);
             }
             d::Field::put(&self.extensions, v, &F63[8]);
@@ -8742,12 +6286,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Node {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.id, r, f),
                 1 => r::slot(&mut self.cluster, r, f),
@@ -8755,14 +6294,8 @@ pub(crate) mod described {
                 3 => r::slot(&mut self.dynamic_parameters, r, f),
                 4 => r::slot(&mut self.locality, r, f),
                 5 => r::slot(&mut self.user_agent_name, r, f),
-                6 => r::member(r, f, |x| {
-                    self.user_agent_version_type =
-                        Some(super::node::UserAgentVersionType::UserAgentVersion(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.user_agent_version_type =
-                        Some(super::node::UserAgentVersionType::UserAgentBuildVersion(x))
-                }),
+                6 => r::member(r, f, |x| self.user_agent_version_type = Some(super::node::UserAgentVersionType::UserAgentVersion(x))),
+                7 => r::member(r, f, |x| self.user_agent_version_type = Some(super::node::UserAgentVersionType::UserAgentBuildVersion(x))),
                 8 => r::slot(&mut self.extensions, r, f),
                 9 => r::slot(&mut self.client_features, r, f),
                 10 => r::slot(&mut self.listening_addresses, r, f),
@@ -8772,23 +6305,8 @@ pub(crate) mod described {
     }
 
     static F64: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"watched_directory\": ",
-            "watchedDirectory",
-            2,
-            1,
-            d::Kind::Message(&M99),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"watched_directory\": ", "watchedDirectory", 2, 1, d::Kind::Message(&M99), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"poll_interval\": ",
             "pollInterval",
@@ -8799,11 +6317,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
     ];
-    pub(crate) static M64: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.PathConfigSource",
-        fields: &F64,
-        oneofs: &[],
-    };
+    pub(crate) static M64: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.PathConfigSource", fields: &F64, oneofs: &[] };
     impl d::Describe for super::PathConfigSource {
         const INFO: &'static d::MessageInfo = &M64;
     }
@@ -8827,12 +6341,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PathConfigSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.watched_directory, r, f),
@@ -8843,30 +6352,10 @@ pub(crate) mod described {
     }
 
     static F65: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"mode\": ",
-            "mode",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(511))]),
+        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"mode\": ", "mode", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(511))]),
     ];
-    pub(crate) static M65: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.Pipe",
-        fields: &F65,
-        oneofs: &[],
-    };
+    pub(crate) static M65: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Pipe", fields: &F65, oneofs: &[] };
     impl d::Describe for super::Pipe {
         const INFO: &'static d::MessageInfo = &M65;
     }
@@ -8889,12 +6378,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Pipe {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.mode, r, f),
@@ -8904,36 +6388,11 @@ pub(crate) mod described {
     }
 
     static F66: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"version\": ",
-            "version",
-            1,
-            0,
-            d::Kind::Enum(&E6),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"pass_through_tlvs\": ",
-            "passThroughTlvs",
-            2,
-            1,
-            d::Kind::Message(&M67),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"added_tlvs\": ",
-            "addedTlvs",
-            3,
-            2,
-            d::Kind::Message(&M94),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"version\": ", "version", 1, 0, d::Kind::Enum(&E6), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pass_through_tlvs\": ", "passThroughTlvs", 2, 1, d::Kind::Message(&M67), d::Cardinality::Optional),
+        d::FieldInfo::new("\"added_tlvs\": ", "addedTlvs", 3, 2, d::Kind::Message(&M94), d::Cardinality::Repeated),
     ];
-    pub(crate) static M66: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.ProxyProtocolConfig",
-        fields: &F66,
-        oneofs: &[],
-    };
+    pub(crate) static M66: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ProxyProtocolConfig", fields: &F66, oneofs: &[] };
     impl d::Describe for super::ProxyProtocolConfig {
         const INFO: &'static d::MessageInfo = &M66;
     }
@@ -8957,12 +6416,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProxyProtocolConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version, r, f),
                 1 => r::slot(&mut self.pass_through_tlvs, r, f),
@@ -8973,29 +6427,12 @@ pub(crate) mod described {
     }
 
     static F67: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"match_type\": ",
-            "matchType",
-            1,
-            0,
-            d::Kind::Enum(&E7),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"tlv_type\": ",
-            "tlvType",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(256))])]),
+        d::FieldInfo::new("\"match_type\": ", "matchType", 1, 0, d::Kind::Enum(&E7), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tlv_type\": ", "tlvType", 2, 1, d::Kind::U32, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(256))])]),
     ];
-    pub(crate) static M67: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.ProxyProtocolPassThroughTLVs",
-        fields: &F67,
-        oneofs: &[],
-    };
+    pub(crate) static M67: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.ProxyProtocolPassThroughTLVs", fields: &F67, oneofs: &[] };
     impl d::Describe for super::ProxyProtocolPassThroughTlVs {
         const INFO: &'static d::MessageInfo = &M67;
     }
@@ -9018,12 +6455,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProxyProtocolPassThroughTlVs {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.match_type, r, f),
                 1 => r::slot(&mut self.tlv_type, r, f),
@@ -9049,16 +6481,9 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Duration(0)),
-            d::Rule::Gte(d::Bound::Duration(1000000)),
-        ]),
+        .rules(&[d::Rule::Lte(d::Bound::Duration(0)), d::Rule::Gte(d::Bound::Duration(1000000))]),
     ];
-    pub(crate) static M68: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.QuicKeepAliveSettings",
-        fields: &F68,
-        oneofs: &[],
-    };
+    pub(crate) static M68: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.QuicKeepAliveSettings", fields: &F68, oneofs: &[] };
     impl d::Describe for super::QuicKeepAliveSettings {
         const INFO: &'static d::MessageInfo = &M68;
     }
@@ -9081,12 +6506,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicKeepAliveSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_interval, r, f),
                 1 => r::slot(&mut self.initial_interval, r, f),
@@ -9096,39 +6516,12 @@ pub(crate) mod described {
     }
 
     static F69: [d::FieldInfo; 13] = [
-        d::FieldInfo::new(
-            "\"max_concurrent_streams\": ",
-            "maxConcurrentStreams",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"initial_stream_window_size\": ",
-            "initialStreamWindowSize",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(16777216)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ]),
-        d::FieldInfo::new(
-            "\"initial_connection_window_size\": ",
-            "initialConnectionWindowSize",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(25165824)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ]),
+        d::FieldInfo::new("\"max_concurrent_streams\": ", "maxConcurrentStreams", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"initial_stream_window_size\": ", "initialStreamWindowSize", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(16777216)), d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"initial_connection_window_size\": ", "initialConnectionWindowSize", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(25165824)), d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"num_timeouts_to_trigger_port_migration\": ",
             "numTimeoutsToTriggerPortMigration",
@@ -9137,34 +6530,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(5)),
-            d::Rule::Gte(d::Bound::Int(0)),
-        ]),
-        d::FieldInfo::new(
-            "\"connection_keepalive\": ",
-            "connectionKeepalive",
-            5,
-            4,
-            d::Kind::Message(&M68),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"connection_options\": ",
-            "connectionOptions",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"client_connection_options\": ",
-            "clientConnectionOptions",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        .rules(&[d::Rule::Lte(d::Bound::Int(5)), d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"connection_keepalive\": ", "connectionKeepalive", 5, 4, d::Kind::Message(&M68), d::Cardinality::Optional),
+        d::FieldInfo::new("\"connection_options\": ", "connectionOptions", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"client_connection_options\": ", "clientConnectionOptions", 7, 6, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"idle_network_timeout\": ",
             "idleNetworkTimeout",
@@ -9174,30 +6543,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new(
-            "\"max_packet_length\": ",
-            "maxPacketLength",
-            9,
-            8,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"client_packet_writer\": ",
-            "clientPacketWriter",
-            10,
-            9,
-            d::Kind::Message(&M96),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"connection_migration\": ",
-            "connectionMigration",
-            11,
-            10,
-            d::Kind::Message(&M70),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"max_packet_length\": ", "maxPacketLength", 9, 8, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"client_packet_writer\": ", "clientPacketWriter", 10, 9, d::Kind::Message(&M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"connection_migration\": ", "connectionMigration", 11, 10, d::Kind::Message(&M70), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"memory_reduction_timeout\": ",
             "memoryReductionTimeout",
@@ -9207,20 +6555,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new(
-            "\"enable_scone\": ",
-            "enableScone",
-            13,
-            12,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"enable_scone\": ", "enableScone", 13, 12, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M69: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.QuicProtocolOptions",
-        fields: &F69,
-        oneofs: &[],
-    };
+    pub(crate) static M69: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.QuicProtocolOptions", fields: &F69, oneofs: &[] };
     impl d::Describe for super::QuicProtocolOptions {
         const INFO: &'static d::MessageInfo = &M69;
     }
@@ -9254,12 +6591,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_concurrent_streams, r, f),
                 1 => r::slot(&mut self.initial_stream_window_size, r, f),
@@ -9280,14 +6612,7 @@ pub(crate) mod described {
     }
 
     static F70: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"migrate_idle_connections\": ",
-            "migrateIdleConnections",
-            1,
-            0,
-            d::Kind::Message(&M71),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"migrate_idle_connections\": ", "migrateIdleConnections", 1, 0, d::Kind::Message(&M71), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"max_time_on_non_default_network\": ",
             "maxTimeOnNonDefaultNetwork",
@@ -9298,11 +6623,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
     ];
-    pub(crate) static M70: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings",
-        fields: &F70,
-        oneofs: &[],
-    };
+    pub(crate) static M70: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.QuicProtocolOptions.ConnectionMigrationSettings", fields: &F70, oneofs: &[] };
     impl d::Describe for super::quic_protocol_options::ConnectionMigrationSettings {
         const INFO: &'static d::MessageInfo = &M70;
     }
@@ -9325,12 +6647,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::quic_protocol_options::ConnectionMigrationSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.migrate_idle_connections, r, f),
                 1 => r::slot(&mut self.max_time_on_non_default_network, r, f),
@@ -9353,46 +6670,40 @@ pub(crate) mod described {
         fields: &F71,
         oneofs: &[],
     };
-    impl d::Describe for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings { const INFO: &'static d::MessageInfo = &M71; }
+    impl d::Describe for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings {
+        const INFO: &'static d::MessageInfo = &M71;
+    }
     impl d::Reflect for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings {
-            fn info(&self) -> &'static d::MessageInfo { &M71 }
-            fn as_value(&self) -> d::Value<'_> { d::Value::Message(self) }
-            fn visit(&self, v: &mut dyn d::Visitor) { d::Field::put(&self.max_idle_time_before_migration, v, &F71[0]);
- }
+        fn info(&self) -> &'static d::MessageInfo {
+            &M71
         }
+        fn as_value(&self) -> d::Value<'_> {
+            d::Value::Message(self)
+        }
+        fn visit(&self, v: &mut dyn d::Visitor) {
+            d::Field::put(&self.max_idle_time_before_migration, v, &F71[0]);
+        }
+    }
     impl ::core::fmt::Debug for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { d::debug(self, f) }
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            d::debug(self, f)
         }
+    }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::quic_protocol_options::connection_migration_settings::MigrateIdleConnectionSettings {
-            fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result { match at { 0 => r::slot(&mut self.max_idle_time_before_migration, r, f),
- _ => Ok(()) } }
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+            match at {
+                0 => r::slot(&mut self.max_idle_time_before_migration, r, f),
+                _ => Ok(()),
+            }
         }
+    }
 
     static F72: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"max_tokens\": ",
-            "maxTokens",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"fill_rate\": ",
-            "fillRate",
-            2,
-            1,
-            d::Kind::F64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Float(0.0))]),
+        d::FieldInfo::new("\"max_tokens\": ", "maxTokens", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"fill_rate\": ", "fillRate", 2, 1, d::Kind::F64, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Float(0.0))]),
     ];
-    pub(crate) static M72: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RateLimitSettings",
-        fields: &F72,
-        oneofs: &[],
-    };
+    pub(crate) static M72: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RateLimitSettings", fields: &F72, oneofs: &[] };
     impl d::Describe for super::RateLimitSettings {
         const INFO: &'static d::MessageInfo = &M72;
     }
@@ -9415,12 +6726,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_tokens, r, f),
                 1 => r::slot(&mut self.fill_rate, r, f),
@@ -9430,38 +6736,11 @@ pub(crate) mod described {
     }
 
     static F73: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"http_uri\": ",
-            "httpUri",
-            1,
-            0,
-            d::Kind::Message(&M54),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"sha256\": ",
-            "sha256",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            3,
-            2,
-            d::Kind::Message(&M74),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"http_uri\": ", "httpUri", 1, 0, d::Kind::Message(&M54), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"sha256\": ", "sha256", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 3, 2, d::Kind::Message(&M74), d::Cardinality::Optional),
     ];
-    pub(crate) static M73: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RemoteDataSource",
-        fields: &F73,
-        oneofs: &[],
-    };
+    pub(crate) static M73: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RemoteDataSource", fields: &F73, oneofs: &[] };
     impl d::Describe for super::RemoteDataSource {
         const INFO: &'static d::MessageInfo = &M73;
     }
@@ -9485,12 +6764,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RemoteDataSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_uri, r, f),
                 1 => r::slot(&mut self.sha256, r, f),
@@ -9501,60 +6775,14 @@ pub(crate) mod described {
     }
 
     static F74: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"retry_back_off\": ",
-            "retryBackOff",
-            1,
-            0,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"num_retries\": ",
-            "numRetries",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"retry_on\": ",
-            "retryOn",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"retry_priority\": ",
-            "retryPriority",
-            4,
-            3,
-            d::Kind::Message(&M76),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"retry_host_predicate\": ",
-            "retryHostPredicate",
-            5,
-            4,
-            d::Kind::Message(&M75),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"host_selection_retry_max_attempts\": ",
-            "hostSelectionRetryMaxAttempts",
-            6,
-            5,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"retry_back_off\": ", "retryBackOff", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"num_retries\": ", "numRetries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"retry_on\": ", "retryOn", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retry_priority\": ", "retryPriority", 4, 3, d::Kind::Message(&M76), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_host_predicate\": ", "retryHostPredicate", 5, 4, d::Kind::Message(&M75), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"host_selection_retry_max_attempts\": ", "hostSelectionRetryMaxAttempts", 6, 5, d::Kind::I64, d::Cardinality::Implicit),
     ];
-    pub(crate) static M74: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RetryPolicy",
-        fields: &F74,
-        oneofs: &[],
-    };
+    pub(crate) static M74: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RetryPolicy", fields: &F74, oneofs: &[] };
     impl d::Describe for super::RetryPolicy {
         const INFO: &'static d::MessageInfo = &M74;
     }
@@ -9581,12 +6809,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RetryPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.retry_back_off, r, f),
                 1 => r::slot(&mut self.num_retries, r, f),
@@ -9600,32 +6823,14 @@ pub(crate) mod described {
     }
 
     static F75: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M75: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RetryPolicy.RetryHostPredicate",
         fields: &F75,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::retry_policy::RetryHostPredicate {
         const INFO: &'static d::MessageInfo = &M75;
@@ -9639,9 +6844,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F75[0]);
-            if let Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x)) =
-                &self.config_type
-            {
+            if let Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F75[1]);
             }
         }
@@ -9653,50 +6856,24 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryHostPredicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type =
-                        Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F76: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M76: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RetryPolicy.RetryPriority",
         fields: &F76,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::retry_policy::RetryPriority {
         const INFO: &'static d::MessageInfo = &M76;
@@ -9710,9 +6887,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F76[0]);
-            if let Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x)) =
-                &self.config_type
-            {
+            if let Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F76[1]);
             }
         }
@@ -9724,46 +6899,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryPriority {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type =
-                        Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F77: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            1,
-            0,
-            d::Kind::F64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"runtime_key\": ",
-            "runtimeKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 1, 0, d::Kind::F64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M77: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RuntimeDouble",
-        fields: &F77,
-        oneofs: &[],
-    };
+    pub(crate) static M77: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeDouble", fields: &F77, oneofs: &[] };
     impl d::Describe for super::RuntimeDouble {
         const INFO: &'static d::MessageInfo = &M77;
     }
@@ -9786,12 +6935,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeDouble {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -9801,29 +6945,10 @@ pub(crate) mod described {
     }
 
     static F78: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"runtime_key\": ",
-            "runtimeKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M78: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RuntimeFeatureFlag",
-        fields: &F78,
-        oneofs: &[],
-    };
+    pub(crate) static M78: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeFeatureFlag", fields: &F78, oneofs: &[] };
     impl d::Describe for super::RuntimeFeatureFlag {
         const INFO: &'static d::MessageInfo = &M78;
     }
@@ -9846,12 +6971,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeFeatureFlag {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -9870,20 +6990,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"runtime_key\": ",
-            "runtimeKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M79: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RuntimeFractionalPercent",
-        fields: &F79,
-        oneofs: &[],
-    };
+    pub(crate) static M79: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeFractionalPercent", fields: &F79, oneofs: &[] };
     impl d::Describe for super::RuntimeFractionalPercent {
         const INFO: &'static d::MessageInfo = &M79;
     }
@@ -9906,12 +7015,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeFractionalPercent {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -9929,20 +7033,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"runtime_key\": ",
-            "runtimeKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M80: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RuntimePercent",
-        fields: &F80,
-        oneofs: &[],
-    };
+    pub(crate) static M80: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimePercent", fields: &F80, oneofs: &[] };
     impl d::Describe for super::RuntimePercent {
         const INFO: &'static d::MessageInfo = &M80;
     }
@@ -9965,12 +7058,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimePercent {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -9980,28 +7068,10 @@ pub(crate) mod described {
     }
 
     static F81: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            2,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"runtime_key\": ",
-            "runtimeKey",
-            3,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 3, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M81: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RuntimeUInt32",
-        fields: &F81,
-        oneofs: &[],
-    };
+    pub(crate) static M81: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeUInt32", fields: &F81, oneofs: &[] };
     impl d::Describe for super::RuntimeUInt32 {
         const INFO: &'static d::MessageInfo = &M81;
     }
@@ -10024,12 +7094,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeUInt32 {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -10039,28 +7104,10 @@ pub(crate) mod described {
     }
 
     static F82: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            2,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"runtime_key\": ",
-            "runtimeKey",
-            3,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 3, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M82: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.RuntimeUInt64",
-        fields: &F82,
-        oneofs: &[],
-    };
+    pub(crate) static M82: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeUInt64", fields: &F82, oneofs: &[] };
     impl d::Describe for super::RuntimeUInt64 {
         const INFO: &'static d::MessageInfo = &M82;
     }
@@ -10083,12 +7130,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeUInt64 {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_value, r, f),
                 1 => r::slot(&mut self.runtime_key, r, f),
@@ -10098,32 +7140,15 @@ pub(crate) mod described {
     }
 
     static F83: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"scheme_to_overwrite\": ",
-            "schemeToOverwrite",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::In(&["http", "https"])]),
-        d::FieldInfo::new(
-            "\"match_upstream\": ",
-            "matchUpstream",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"scheme_to_overwrite\": ", "schemeToOverwrite", 1, 0, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::In(&["http", "https"])]),
+        d::FieldInfo::new("\"match_upstream\": ", "matchUpstream", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M83: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SchemeHeaderTransformation",
         fields: &F83,
-        oneofs: &[d::OneofInfo {
-            name: "transformation",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "transformation", required: false }],
     };
     impl d::Describe for super::SchemeHeaderTransformation {
         const INFO: &'static d::MessageInfo = &M83;
@@ -10136,9 +7161,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::scheme_header_transformation::Transformation::SchemeToOverwrite(x)) =
-                &self.transformation
-            {
+            if let Some(super::scheme_header_transformation::Transformation::SchemeToOverwrite(x)) = &self.transformation {
                 d::put_member(x, v, &F83[0]);
             }
             d::Field::put(&self.match_upstream, v, &F83[1]);
@@ -10151,38 +7174,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SchemeHeaderTransformation {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.transformation = Some(
-                        super::scheme_header_transformation::Transformation::SchemeToOverwrite(x),
-                    )
-                }),
+                0 => r::member(r, f, |x| self.transformation = Some(super::scheme_header_transformation::Transformation::SchemeToOverwrite(x))),
                 1 => r::slot(&mut self.match_upstream, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F84: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"transport_api_version\": ",
-        "transportApiVersion",
-        1,
-        0,
-        d::Kind::Enum(&E1),
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::DefinedOnly])];
-    pub(crate) static M84: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.SelfConfigSource",
-        fields: &F84,
-        oneofs: &[],
-    };
+    static F84: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"transport_api_version\": ", "transportApiVersion", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly])];
+    pub(crate) static M84: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.SelfConfigSource", fields: &F84, oneofs: &[] };
     impl d::Describe for super::SelfConfigSource {
         const INFO: &'static d::MessageInfo = &M84;
     }
@@ -10204,12 +7208,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SelfConfigSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.transport_api_version, r, f),
                 _ => Ok(()),
@@ -10218,75 +7217,20 @@ pub(crate) mod described {
     }
 
     static F85: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"protocol\": ",
-            "protocol",
-            1,
-            0,
-            d::Kind::Enum(&E10),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"port_value\": ",
-            "portValue",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new(
-            "\"named_port\": ",
-            "namedPort",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"resolver_name\": ",
-            "resolverName",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"ipv4_compat\": ",
-            "ipv4Compat",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"network_namespace_filepath\": ",
-            "networkNamespaceFilepath",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"protocol\": ", "protocol", 1, 0, d::Kind::Enum(&E10), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"address\": ", "address", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"port_value\": ", "portValue", 3, 2, d::Kind::U32, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"named_port\": ", "namedPort", 4, 3, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"resolver_name\": ", "resolverName", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ipv4_compat\": ", "ipv4Compat", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"network_namespace_filepath\": ", "networkNamespaceFilepath", 7, 6, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M85: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SocketAddress",
         fields: &F85,
-        oneofs: &[d::OneofInfo {
-            name: "port_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "port_specifier", required: true }],
     };
     impl d::Describe for super::SocketAddress {
         const INFO: &'static d::MessageInfo = &M85;
@@ -10319,21 +7263,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketAddress {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.protocol, r, f),
                 1 => r::slot(&mut self.address, r, f),
-                2 => r::member(r, f, |x| {
-                    self.port_specifier = Some(super::socket_address::PortSpecifier::PortValue(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.port_specifier = Some(super::socket_address::PortSpecifier::NamedPort(x))
-                }),
+                2 => r::member(r, f, |x| self.port_specifier = Some(super::socket_address::PortSpecifier::PortValue(x))),
+                3 => r::member(r, f, |x| self.port_specifier = Some(super::socket_address::PortSpecifier::NamedPort(x))),
                 4 => r::slot(&mut self.resolver_name, r, f),
                 5 => r::slot(&mut self.ipv4_compat, r, f),
                 6 => r::slot(&mut self.network_namespace_filepath, r, f),
@@ -10343,36 +7278,11 @@ pub(crate) mod described {
     }
 
     static F86: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"level\": ",
-            "level",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"type\": ",
-            "type",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"expected_size\": ",
-            "expectedSize",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"level\": ", "level", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"type\": ", "type", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"expected_size\": ", "expectedSize", 3, 2, d::Kind::U32, d::Cardinality::Implicit),
     ];
-    pub(crate) static M86: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.SocketCmsgHeaders",
-        fields: &F86,
-        oneofs: &[],
-    };
+    pub(crate) static M86: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.SocketCmsgHeaders", fields: &F86, oneofs: &[] };
     impl d::Describe for super::SocketCmsgHeaders {
         const INFO: &'static d::MessageInfo = &M86;
     }
@@ -10396,12 +7306,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketCmsgHeaders {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.level, r, f),
                 1 => r::slot(&mut self.r#type, r, f),
@@ -10412,82 +7317,17 @@ pub(crate) mod described {
     }
 
     static F87: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"description\": ",
-            "description",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"level\": ",
-            "level",
-            2,
-            1,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            3,
-            2,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"int_value\": ",
-            "intValue",
-            4,
-            3,
-            d::Kind::I64,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"buf_value\": ",
-            "bufValue",
-            5,
-            4,
-            d::Kind::Bytes,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"state\": ",
-            "state",
-            6,
-            5,
-            d::Kind::Enum(&E12),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"type\": ",
-            "type",
-            7,
-            6,
-            d::Kind::Message(&M88),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"ip_version\": ",
-            "ipVersion",
-            8,
-            7,
-            d::Kind::Enum(&E11),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"description\": ", "description", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"level\": ", "level", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", "name", 3, 2, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"int_value\": ", "intValue", 4, 3, d::Kind::I64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"buf_value\": ", "bufValue", 5, 4, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"state\": ", "state", 6, 5, d::Kind::Enum(&E12), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"type\": ", "type", 7, 6, d::Kind::Message(&M88), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ip_version\": ", "ipVersion", 8, 7, d::Kind::Enum(&E11), d::Cardinality::Implicit),
     ];
-    pub(crate) static M87: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.SocketOption",
-        fields: &F87,
-        oneofs: &[d::OneofInfo {
-            name: "value",
-            required: true,
-        }],
-    };
+    pub(crate) static M87: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.SocketOption", fields: &F87, oneofs: &[d::OneofInfo { name: "value", required: true }] };
     impl d::Describe for super::SocketOption {
         const INFO: &'static d::MessageInfo = &M87;
     }
@@ -10520,22 +7360,13 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketOption {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.description, r, f),
                 1 => r::slot(&mut self.level, r, f),
                 2 => r::slot(&mut self.name, r, f),
-                3 => r::member(r, f, |x| {
-                    self.value = Some(super::socket_option::Value::IntValue(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.value = Some(super::socket_option::Value::BufValue(x))
-                }),
+                3 => r::member(r, f, |x| self.value = Some(super::socket_option::Value::IntValue(x))),
+                4 => r::member(r, f, |x| self.value = Some(super::socket_option::Value::BufValue(x))),
                 5 => r::slot(&mut self.state, r, f),
                 6 => r::slot(&mut self.r#type, r, f),
                 7 => r::slot(&mut self.ip_version, r, f),
@@ -10545,28 +7376,10 @@ pub(crate) mod described {
     }
 
     static F88: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"stream\": ",
-            "stream",
-            1,
-            0,
-            d::Kind::Message(&M90),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"datagram\": ",
-            "datagram",
-            2,
-            1,
-            d::Kind::Message(&M89),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stream\": ", "stream", 1, 0, d::Kind::Message(&M90), d::Cardinality::Optional),
+        d::FieldInfo::new("\"datagram\": ", "datagram", 2, 1, d::Kind::Message(&M89), d::Cardinality::Optional),
     ];
-    pub(crate) static M88: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.SocketOption.SocketType",
-        fields: &F88,
-        oneofs: &[],
-    };
+    pub(crate) static M88: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.SocketOption.SocketType", fields: &F88, oneofs: &[] };
     impl d::Describe for super::socket_option::SocketType {
         const INFO: &'static d::MessageInfo = &M88;
     }
@@ -10589,12 +7402,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::socket_option::SocketType {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stream, r, f),
                 1 => r::slot(&mut self.datagram, r, f),
@@ -10604,11 +7412,8 @@ pub(crate) mod described {
     }
 
     static F89: [d::FieldInfo; 0] = [];
-    pub(crate) static M89: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.SocketOption.SocketType.Datagram",
-        fields: &F89,
-        oneofs: &[],
-    };
+    pub(crate) static M89: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.SocketOption.SocketType.Datagram", fields: &F89, oneofs: &[] };
     impl d::Describe for super::socket_option::socket_type::Datagram {
         const INFO: &'static d::MessageInfo = &M89;
     }
@@ -10628,12 +7433,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::socket_option::socket_type::Datagram {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -10642,11 +7442,8 @@ pub(crate) mod described {
     }
 
     static F90: [d::FieldInfo; 0] = [];
-    pub(crate) static M90: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.SocketOption.SocketType.Stream",
-        fields: &F90,
-        oneofs: &[],
-    };
+    pub(crate) static M90: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.SocketOption.SocketType.Stream", fields: &F90, oneofs: &[] };
     impl d::Describe for super::socket_option::socket_type::Stream {
         const INFO: &'static d::MessageInfo = &M90;
     }
@@ -10666,12 +7463,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::socket_option::socket_type::Stream {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -10679,19 +7471,9 @@ pub(crate) mod described {
         }
     }
 
-    static F91: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"socket_options\": ",
-        "socketOptions",
-        1,
-        0,
-        d::Kind::Message(&M87),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M91: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.SocketOptionsOverride",
-        fields: &F91,
-        oneofs: &[],
-    };
+    static F91: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"socket_options\": ", "socketOptions", 1, 0, d::Kind::Message(&M87), d::Cardinality::Repeated)];
+    pub(crate) static M91: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.SocketOptionsOverride", fields: &F91, oneofs: &[] };
     impl d::Describe for super::SocketOptionsOverride {
         const INFO: &'static d::MessageInfo = &M91;
     }
@@ -10713,12 +7495,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketOptionsOverride {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.socket_options, r, f),
                 _ => Ok(()),
@@ -10727,19 +7504,9 @@ pub(crate) mod described {
     }
 
     static F92: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"text_format\": ",
-            "textFormat",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"text_format\": ", "textFormat", 1, 0, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"json_format\": ",
             "jsonFormat",
@@ -10750,56 +7517,17 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"text_format_source\": ",
-            "textFormatSource",
-            5,
-            2,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"omit_empty_values\": ",
-            "omitEmptyValues",
-            3,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"content_type\": ",
-            "contentType",
-            4,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"formatters\": ",
-            "formatters",
-            6,
-            5,
-            d::Kind::Message(&M96),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"json_format_options\": ",
-            "jsonFormatOptions",
-            7,
-            6,
-            d::Kind::Message(&M55),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"text_format_source\": ", "textFormatSource", 5, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"omit_empty_values\": ", "omitEmptyValues", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"content_type\": ", "contentType", 4, 4, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"formatters\": ", "formatters", 6, 5, d::Kind::Message(&M96), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"json_format_options\": ", "jsonFormatOptions", 7, 6, d::Kind::Message(&M55), d::Cardinality::Optional),
     ];
     pub(crate) static M92: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SubstitutionFormatString",
         fields: &F92,
-        oneofs: &[d::OneofInfo {
-            name: "format",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "format", required: true }],
     };
     impl d::Describe for super::SubstitutionFormatString {
         const INFO: &'static d::MessageInfo = &M92;
@@ -10818,9 +7546,7 @@ pub(crate) mod described {
             if let Some(super::substitution_format_string::Format::JsonFormat(x)) = &self.format {
                 d::put_member(x, v, &F92[1]);
             }
-            if let Some(super::substitution_format_string::Format::TextFormatSource(x)) =
-                &self.format
-            {
+            if let Some(super::substitution_format_string::Format::TextFormatSource(x)) = &self.format {
                 d::put_member(x, v, &F92[2]);
             }
             d::Field::put(&self.omit_empty_values, v, &F92[3]);
@@ -10836,24 +7562,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubstitutionFormatString {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.format = Some(super::substitution_format_string::Format::TextFormat(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.format = Some(super::substitution_format_string::Format::JsonFormat(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.format = Some(super::substitution_format_string::Format::TextFormatSource(
-                        x,
-                    ))
-                }),
+                0 => r::member(r, f, |x| self.format = Some(super::substitution_format_string::Format::TextFormat(x))),
+                1 => r::member(r, f, |x| self.format = Some(super::substitution_format_string::Format::JsonFormat(x))),
+                2 => r::member(r, f, |x| self.format = Some(super::substitution_format_string::Format::TextFormatSource(x))),
                 3 => r::slot(&mut self.omit_empty_values, r, f),
                 4 => r::slot(&mut self.content_type, r, f),
                 5 => r::slot(&mut self.formatters, r, f),
@@ -10864,36 +7577,11 @@ pub(crate) mod described {
     }
 
     static F93: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"keepalive_probes\": ",
-            "keepaliveProbes",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"keepalive_time\": ",
-            "keepaliveTime",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"keepalive_interval\": ",
-            "keepaliveInterval",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"keepalive_probes\": ", "keepaliveProbes", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"keepalive_time\": ", "keepaliveTime", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"keepalive_interval\": ", "keepaliveInterval", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M93: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.TcpKeepalive",
-        fields: &F93,
-        oneofs: &[],
-    };
+    pub(crate) static M93: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.TcpKeepalive", fields: &F93, oneofs: &[] };
     impl d::Describe for super::TcpKeepalive {
         const INFO: &'static d::MessageInfo = &M93;
     }
@@ -10917,12 +7605,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TcpKeepalive {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.keepalive_probes, r, f),
                 1 => r::slot(&mut self.keepalive_time, r, f),
@@ -10933,37 +7616,11 @@ pub(crate) mod described {
     }
 
     static F94: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"type\": ",
-            "type",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Lt(d::Bound::Int(256))]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::Bytes,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"format_string\": ",
-            "formatString",
-            3,
-            2,
-            d::Kind::Message(&M92),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"type\": ", "type", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lt(d::Bound::Int(256))]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Bytes, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"format_string\": ", "formatString", 3, 2, d::Kind::Message(&M92), d::Cardinality::Optional),
     ];
-    pub(crate) static M94: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.TlvEntry",
-        fields: &F94,
-        oneofs: &[],
-    };
+    pub(crate) static M94: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.TlvEntry", fields: &F94, oneofs: &[] };
     impl d::Describe for super::TlvEntry {
         const INFO: &'static d::MessageInfo = &M94;
     }
@@ -10987,12 +7644,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlvEntry {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.r#type, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -11003,32 +7655,14 @@ pub(crate) mod described {
     }
 
     static F95: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M95: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.TransportSocket",
         fields: &F95,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::TransportSocket {
         const INFO: &'static d::MessageInfo = &M95;
@@ -11054,47 +7688,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TransportSocket {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::transport_socket::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::transport_socket::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F96: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M96: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.TypedExtensionConfig",
-        fields: &F96,
-        oneofs: &[],
-    };
+    pub(crate) static M96: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.TypedExtensionConfig", fields: &F96, oneofs: &[] };
     impl d::Describe for super::TypedExtensionConfig {
         const INFO: &'static d::MessageInfo = &M96;
     }
@@ -11117,12 +7725,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TypedExtensionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.typed_config, r, f),
@@ -11132,32 +7735,11 @@ pub(crate) mod described {
     }
 
     static F97: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"max_rx_datagram_size\": ",
-            "maxRxDatagramSize",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Int(65536)),
-            d::Rule::Gt(d::Bound::Int(0)),
-        ]),
-        d::FieldInfo::new(
-            "\"prefer_gro\": ",
-            "preferGro",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"max_rx_datagram_size\": ", "maxRxDatagramSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lt(d::Bound::Int(65536)), d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"prefer_gro\": ", "preferGro", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M97: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.UdpSocketConfig",
-        fields: &F97,
-        oneofs: &[],
-    };
+    pub(crate) static M97: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.UdpSocketConfig", fields: &F97, oneofs: &[] };
     impl d::Describe for super::UdpSocketConfig {
         const INFO: &'static d::MessageInfo = &M97;
     }
@@ -11180,12 +7762,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UdpSocketConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_rx_datagram_size, r, f),
                 1 => r::slot(&mut self.prefer_gro, r, f),
@@ -11195,37 +7772,13 @@ pub(crate) mod described {
     }
 
     static F98: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"auto_sni\": ",
-            "autoSni",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"auto_san_validation\": ",
-            "autoSanValidation",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"override_auto_sni_header\": ",
-            "overrideAutoSniHeader",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"auto_sni\": ", "autoSni", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"auto_san_validation\": ", "autoSanValidation", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"override_auto_sni_header\": ", "overrideAutoSniHeader", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
     ];
-    pub(crate) static M98: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.UpstreamHttpProtocolOptions",
-        fields: &F98,
-        oneofs: &[],
-    };
+    pub(crate) static M98: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.core.v3.UpstreamHttpProtocolOptions", fields: &F98, oneofs: &[] };
     impl d::Describe for super::UpstreamHttpProtocolOptions {
         const INFO: &'static d::MessageInfo = &M98;
     }
@@ -11249,12 +7802,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamHttpProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.auto_sni, r, f),
                 1 => r::slot(&mut self.auto_san_validation, r, f),
@@ -11265,29 +7813,10 @@ pub(crate) mod described {
     }
 
     static F99: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"watch_modify\": ",
-            "watchModify",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"watch_modify\": ", "watchModify", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M99: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.core.v3.WatchedDirectory",
-        fields: &F99,
-        oneofs: &[],
-    };
+    pub(crate) static M99: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.WatchedDirectory", fields: &F99, oneofs: &[] };
     impl d::Describe for super::WatchedDirectory {
         const INFO: &'static d::MessageInfo = &M99;
     }
@@ -11310,12 +7839,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::WatchedDirectory {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.watch_modify, r, f),

@@ -9,8 +9,7 @@ pub struct ClusterLoadAssignment {
     #[prost(message, repeated, tag = "2")]
     pub endpoints: ::prost::alloc::vec::Vec<LocalityLbEndpoints>,
     #[prost(btree_map = "string, message", tag = "5")]
-    pub named_endpoints:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, Endpoint>,
+    pub named_endpoints: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, Endpoint>,
     #[prost(message, optional, tag = "4")]
     pub policy: ::core::option::Option<cluster_load_assignment::Policy>,
 }
@@ -36,9 +35,7 @@ pub mod cluster_load_assignment {
             #[prost(string, tag = "1")]
             pub category: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "2")]
-            pub drop_percentage: ::core::option::Option<
-                super::super::super::super::super::r#type::v3::FractionalPercent,
-            >,
+            pub drop_percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
         }
         impl ::prost::Name for DropOverload {
             const NAME: &'static str = "DropOverload";
@@ -47,8 +44,7 @@ pub mod cluster_load_assignment {
                 "envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload"
-                    .into()
+                "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload".into()
             }
         }
     }
@@ -249,45 +245,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"cluster_name\": ",
-            "clusterName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"endpoints\": ",
-            "endpoints",
-            2,
-            1,
-            d::Kind::Message(&M8),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"named_endpoints\": ",
-            "namedEndpoints",
-            5,
-            2,
-            d::Kind::Message(&M3),
-            d::Cardinality::Map(d::Kind::String),
-        ),
-        d::FieldInfo::new(
-            "\"policy\": ",
-            "policy",
-            4,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"cluster_name\": ", "clusterName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"endpoints\": ", "endpoints", 2, 1, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"named_endpoints\": ", "namedEndpoints", 5, 2, d::Kind::Message(&M3), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"policy\": ", "policy", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClusterLoadAssignment {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -312,12 +275,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterLoadAssignment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_name, r, f),
                 1 => r::slot(&mut self.endpoints, r, f),
@@ -329,23 +287,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"drop_overloads\": ",
-            "dropOverloads",
-            2,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"overprovisioning_factor\": ",
-            "overprovisioningFactor",
-            3,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"drop_overloads\": ", "dropOverloads", 2, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"overprovisioning_factor\": ", "overprovisioningFactor", 3, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"endpoint_stale_after\": ",
             "endpointStaleAfter",
@@ -355,20 +299,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"weighted_priority_health\": ",
-            "weightedPriorityHealth",
-            6,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"weighted_priority_health\": ", "weightedPriorityHealth", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment.Policy",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment.Policy", fields: &F1, oneofs: &[] };
     impl d::Describe for super::cluster_load_assignment::Policy {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -393,12 +327,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster_load_assignment::Policy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.drop_overloads, r, f),
                 1 => r::slot(&mut self.overprovisioning_factor, r, f),
@@ -410,15 +339,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"category\": ",
-            "category",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"category\": ", "category", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"drop_percentage\": ",
             "dropPercentage",
@@ -428,11 +349,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload", fields: &F2, oneofs: &[] };
     impl d::Describe for super::cluster_load_assignment::policy::DropOverload {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -455,12 +373,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cluster_load_assignment::policy::DropOverload {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.category, r, f),
                 1 => r::slot(&mut self.drop_percentage, r, f),
@@ -478,44 +391,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"health_check_config\": ",
-            "healthCheckConfig",
-            2,
-            1,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"hostname\": ",
-            "hostname",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"additional_addresses\": ",
-            "additionalAddresses",
-            4,
-            3,
-            d::Kind::Message(&M4),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"observability_name\": ",
-            "observabilityName",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"health_check_config\": ", "healthCheckConfig", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hostname\": ", "hostname", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"additional_addresses\": ", "additionalAddresses", 4, 3, d::Kind::Message(&M4), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"observability_name\": ", "observabilityName", 5, 4, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.endpoint.v3.Endpoint",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.endpoint.v3.Endpoint", fields: &F3, oneofs: &[] };
     impl d::Describe for super::Endpoint {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -541,12 +422,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Endpoint {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.health_check_config, r, f),
@@ -566,11 +442,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.endpoint.v3.Endpoint.AdditionalAddress",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.endpoint.v3.Endpoint.AdditionalAddress", fields: &F4, oneofs: &[] };
     impl d::Describe for super::endpoint::AdditionalAddress {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -592,12 +465,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoint::AdditionalAddress {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 _ => Ok(()),
@@ -606,23 +474,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"port_value\": ",
-            "portValue",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new(
-            "\"hostname\": ",
-            "hostname",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"port_value\": ", "portValue", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"hostname\": ", "hostname", 2, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"address\": ",
             "address",
@@ -631,20 +484,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"disable_active_health_check\": ",
-            "disableActiveHealthCheck",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"disable_active_health_check\": ", "disableActiveHealthCheck", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.endpoint.v3.Endpoint.HealthCheckConfig",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.endpoint.v3.Endpoint.HealthCheckConfig", fields: &F5, oneofs: &[] };
     impl d::Describe for super::endpoint::HealthCheckConfig {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -669,12 +512,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoint::HealthCheckConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.port_value, r, f),
                 1 => r::slot(&mut self.hostname, r, f),
@@ -686,24 +524,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"endpoint\": ",
-            "endpoint",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"endpoint_name\": ",
-            "endpointName",
-            5,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"endpoint\": ", "endpoint", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"endpoint_name\": ", "endpointName", 5, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"health_status\": ",
             "healthStatus",
@@ -720,23 +542,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"load_balancing_weight\": ",
-            "loadBalancingWeight",
-            4,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"load_balancing_weight\": ", "loadBalancingWeight", 4, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.endpoint.v3.LbEndpoint",
         fields: &F6,
-        oneofs: &[d::OneofInfo {
-            name: "host_identifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "host_identifier", required: false }],
     };
     impl d::Describe for super::LbEndpoint {
         const INFO: &'static d::MessageInfo = &M6;
@@ -752,8 +564,7 @@ pub(crate) mod described {
             if let Some(super::lb_endpoint::HostIdentifier::Endpoint(x)) = &self.host_identifier {
                 d::put_member(x, v, &F6[0]);
             }
-            if let Some(super::lb_endpoint::HostIdentifier::EndpointName(x)) = &self.host_identifier
-            {
+            if let Some(super::lb_endpoint::HostIdentifier::EndpointName(x)) = &self.host_identifier {
                 d::put_member(x, v, &F6[1]);
             }
             d::Field::put(&self.health_status, v, &F6[2]);
@@ -768,19 +579,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LbEndpoint {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.host_identifier = Some(super::lb_endpoint::HostIdentifier::Endpoint(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.host_identifier = Some(super::lb_endpoint::HostIdentifier::EndpointName(x))
-                }),
+                0 => r::member(r, f, |x| self.host_identifier = Some(super::lb_endpoint::HostIdentifier::Endpoint(x))),
+                1 => r::member(r, f, |x| self.host_identifier = Some(super::lb_endpoint::HostIdentifier::EndpointName(x))),
                 2 => r::slot(&mut self.health_status, r, f),
                 3 => r::slot(&mut self.metadata, r, f),
                 4 => r::slot(&mut self.load_balancing_weight, r, f),
@@ -798,20 +600,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"leds_collection_name\": ",
-            "ledsCollectionName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"leds_collection_name\": ", "ledsCollectionName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.endpoint.v3.LedsClusterLocalityConfig",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.endpoint.v3.LedsClusterLocalityConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::LedsClusterLocalityConfig {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -834,12 +626,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LedsClusterLocalityConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.leds_config, r, f),
                 1 => r::slot(&mut self.leds_collection_name, r, f),
@@ -865,70 +652,21 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"lb_endpoints\": ",
-            "lbEndpoints",
-            2,
-            2,
-            d::Kind::Message(&M6),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"load_balancer_endpoints\": ",
-            "loadBalancerEndpoints",
-            7,
-            3,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"leds_cluster_locality_config\": ",
-            "ledsClusterLocalityConfig",
-            8,
-            4,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"load_balancing_weight\": ",
-            "loadBalancingWeight",
-            3,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"priority\": ",
-            "priority",
-            5,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
-        d::FieldInfo::new(
-            "\"proximity\": ",
-            "proximity",
-            6,
-            7,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"lb_endpoints\": ", "lbEndpoints", 2, 2, d::Kind::Message(&M6), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"load_balancer_endpoints\": ", "loadBalancerEndpoints", 7, 3, d::Kind::Message(&M9), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"leds_cluster_locality_config\": ", "ledsClusterLocalityConfig", 8, 4, d::Kind::Message(&M7), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"load_balancing_weight\": ", "loadBalancingWeight", 3, 5, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"priority\": ", "priority", 5, 6, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new("\"proximity\": ", "proximity", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.endpoint.v3.LocalityLbEndpoints",
         fields: &F8,
-        oneofs: &[d::OneofInfo {
-            name: "lb_config",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "lb_config", required: false }],
     };
     impl d::Describe for super::LocalityLbEndpoints {
         const INFO: &'static d::MessageInfo = &M8;
@@ -944,14 +682,10 @@ pub(crate) mod described {
             d::Field::put(&self.locality, v, &F8[0]);
             d::Field::put(&self.metadata, v, &F8[1]);
             d::Field::put(&self.lb_endpoints, v, &F8[2]);
-            if let Some(super::locality_lb_endpoints::LbConfig::LoadBalancerEndpoints(x)) =
-                &self.lb_config
-            {
+            if let Some(super::locality_lb_endpoints::LbConfig::LoadBalancerEndpoints(x)) = &self.lb_config {
                 d::put_member(x, v, &F8[3]);
             }
-            if let Some(super::locality_lb_endpoints::LbConfig::LedsClusterLocalityConfig(x)) =
-                &self.lb_config
-            {
+            if let Some(super::locality_lb_endpoints::LbConfig::LedsClusterLocalityConfig(x)) = &self.lb_config {
                 d::put_member(x, v, &F8[4]);
             }
             d::Field::put(&self.load_balancing_weight, v, &F8[5]);
@@ -966,24 +700,13 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalityLbEndpoints {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.locality, r, f),
                 1 => r::slot(&mut self.metadata, r, f),
                 2 => r::slot(&mut self.lb_endpoints, r, f),
-                3 => r::member(r, f, |x| {
-                    self.lb_config =
-                        Some(super::locality_lb_endpoints::LbConfig::LoadBalancerEndpoints(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.lb_config =
-                        Some(super::locality_lb_endpoints::LbConfig::LedsClusterLocalityConfig(x))
-                }),
+                3 => r::member(r, f, |x| self.lb_config = Some(super::locality_lb_endpoints::LbConfig::LoadBalancerEndpoints(x))),
+                4 => r::member(r, f, |x| self.lb_config = Some(super::locality_lb_endpoints::LbConfig::LedsClusterLocalityConfig(x))),
                 5 => r::slot(&mut self.load_balancing_weight, r, f),
                 6 => r::slot(&mut self.priority, r, f),
                 7 => r::slot(&mut self.proximity, r, f),
@@ -992,19 +715,9 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"lb_endpoints\": ",
-        "lbEndpoints",
-        1,
-        0,
-        d::Kind::Message(&M6),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.endpoint.v3.LocalityLbEndpoints.LbEndpointList",
-        fields: &F9,
-        oneofs: &[],
-    };
+    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"lb_endpoints\": ", "lbEndpoints", 1, 0, d::Kind::Message(&M6), d::Cardinality::Repeated)];
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.endpoint.v3.LocalityLbEndpoints.LbEndpointList", fields: &F9, oneofs: &[] };
     impl d::Describe for super::locality_lb_endpoints::LbEndpointList {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1026,12 +739,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_lb_endpoints::LbEndpointList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.lb_endpoints, r, f),
                 _ => Ok(()),

@@ -55,8 +55,7 @@ pub struct Listener {
     #[prost(message, optional, tag = "36")]
     pub fcds_config: ::core::option::Option<listener::FcdsConfig>,
     #[prost(message, optional, tag = "32")]
-    pub filter_chain_matcher:
-        ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub filter_chain_matcher: ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(message, optional, tag = "4")]
     pub use_original_dst: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "25")]
@@ -64,8 +63,7 @@ pub struct Listener {
     #[prost(message, optional, tag = "5")]
     pub per_connection_buffer_limit_bytes: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "38")]
-    pub per_connection_buffer_high_watermark_timeout:
-        ::core::option::Option<::prost_types::Duration>,
+    pub per_connection_buffer_high_watermark_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "6")]
     pub metadata: ::core::option::Option<super::super::core::v3::Metadata>,
     #[prost(message, optional, tag = "7")]
@@ -153,8 +151,7 @@ pub mod listener {
                 "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance"
-                    .into()
+                "type.googleapis.com/envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -164,12 +161,10 @@ pub mod listener {
             const NAME: &'static str = "CpuLocalityBalance";
             const PACKAGE: &'static str = "envoy.config.listener.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance"
-                    .into()
+                "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance"
-                    .into()
+                "type.googleapis.com/envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -392,10 +387,7 @@ impl ::prost::Name for FilterChain {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ListenerFilterChainMatchPredicate {
-    #[prost(
-        oneof = "listener_filter_chain_match_predicate::Rule",
-        tags = "1, 2, 3, 4, 5"
-    )]
+    #[prost(oneof = "listener_filter_chain_match_predicate::Rule", tags = "1, 2, 3, 4, 5")]
     pub rule: ::core::option::Option<listener_filter_chain_match_predicate::Rule>,
 }
 /// Nested message and enum types in `ListenerFilterChainMatchPredicate`.
@@ -413,8 +405,7 @@ pub mod listener_filter_chain_match_predicate {
             "envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet"
-                .into()
+            "type.googleapis.com/envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -489,16 +480,13 @@ pub struct QuicProtocolOptions {
     #[prost(message, optional, tag = "7")]
     pub proof_source_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "8")]
-    pub connection_id_generator_config:
-        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub connection_id_generator_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "9")]
-    pub server_preferred_address_config:
-        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub server_preferred_address_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "10")]
     pub send_disable_active_migration: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "11")]
-    pub connection_debug_visitor_config:
-        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub connection_debug_visitor_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "12")]
     pub save_cmsg_config: ::prost::alloc::vec::Vec<super::super::core::v3::SocketCmsgHeaders>,
     #[prost(bool, tag = "13")]
@@ -524,8 +512,7 @@ pub struct UdpListenerConfig {
     #[prost(message, optional, tag = "7")]
     pub quic_options: ::core::option::Option<QuicProtocolOptions>,
     #[prost(message, optional, tag = "8")]
-    pub udp_packet_packet_writer_config:
-        ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
+    pub udp_packet_packet_writer_config: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
 }
 impl ::prost::Name for UdpListenerConfig {
     const NAME: &'static str = "UdpListenerConfig";
@@ -545,11 +532,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.listener.v3.FilterChainMatch.ConnectionSourceType",
-        values: &[
-            d::EnumValue::new(0, "ANY"),
-            d::EnumValue::new(1, "SAME_IP_OR_LOOPBACK"),
-            d::EnumValue::new(2, "EXTERNAL"),
-        ],
+        values: &[d::EnumValue::new(0, "ANY"), d::EnumValue::new(1, "SAME_IP_OR_LOOPBACK"), d::EnumValue::new(2, "EXTERNAL")],
     };
     impl d::DescribeEnum for super::filter_chain_match::ConnectionSourceType {
         const INFO: &'static d::EnumInfo = &E0;
@@ -557,10 +540,7 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.listener.v3.Listener.DrainType",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT"),
-            d::EnumValue::new(1, "MODIFY_ONLY"),
-        ],
+        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "MODIFY_ONLY")],
     };
     impl d::DescribeEnum for super::listener::DrainType {
         const INFO: &'static d::EnumInfo = &E1;
@@ -592,11 +572,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.AdditionalAddress",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.AdditionalAddress", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AdditionalAddress {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -620,12 +596,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AdditionalAddress {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.socket_options, r, f),
@@ -635,19 +606,9 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"api_listener\": ",
-        "apiListener",
-        1,
-        0,
-        d::Kind::Message(<crate::Any as d::Describe>::INFO),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.ApiListener",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"api_listener\": ", "apiListener", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.ApiListener", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ApiListener {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -669,12 +630,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApiListener {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.api_listener, r, f),
                 _ => Ok(()),
@@ -683,24 +639,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            4,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 4, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"config_discovery\": ",
             "configDiscovery",
@@ -714,10 +655,7 @@ pub(crate) mod described {
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.Filter",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::Filter {
         const INFO: &'static d::MessageInfo = &M2;
@@ -746,54 +684,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Filter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::filter::ConfigType::TypedConfig(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.config_type = Some(super::filter::ConfigType::ConfigDiscovery(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::filter::ConfigType::TypedConfig(x))),
+                2 => r::member(r, f, |x| self.config_type = Some(super::filter::ConfigType::ConfigDiscovery(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F3: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"filter_chain_match\": ",
-            "filterChainMatch",
-            1,
-            0,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"filters\": ",
-            "filters",
-            3,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"use_proxy_proto\": ",
-            "useProxyProto",
-            4,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"filter_chain_match\": ", "filterChainMatch", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filters\": ", "filters", 3, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"use_proxy_proto\": ", "useProxyProto", 4, 2, d::Kind::Bool, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -818,20 +723,9 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 7, 6, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.FilterChain",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.FilterChain", fields: &F3, oneofs: &[] };
     impl d::Describe for super::FilterChain {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -859,12 +753,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterChain {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter_chain_match, r, f),
                 1 => r::slot(&mut self.filters, r, f),
@@ -879,18 +768,8 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 11] = [
-        d::FieldInfo::new(
-            "\"destination_port\": ",
-            "destinationPort",
-            8,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65535)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ]),
+        d::FieldInfo::new("\"destination_port\": ", "destinationPort", 8, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"prefix_ranges\": ",
             "prefixRanges",
@@ -899,22 +778,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"address_suffix\": ",
-            "addressSuffix",
-            4,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"suffix_len\": ",
-            "suffixLen",
-            5,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"address_suffix\": ", "addressSuffix", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"suffix_len\": ", "suffixLen", 5, 3, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"direct_source_prefix_ranges\": ",
             "directSourcePrefixRanges",
@@ -923,15 +788,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"source_type\": ",
-            "sourceType",
-            12,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"source_type\": ", "sourceType", 12, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"source_prefix_ranges\": ",
             "sourcePrefixRanges",
@@ -940,48 +797,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"source_ports\": ",
-            "sourcePorts",
-            7,
-            7,
-            d::Kind::U32,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[
-            d::Rule::Lte(d::Bound::Int(65535)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ])]),
-        d::FieldInfo::new(
-            "\"server_names\": ",
-            "serverNames",
-            11,
-            8,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"transport_protocol\": ",
-            "transportProtocol",
-            9,
-            9,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"application_protocols\": ",
-            "applicationProtocols",
-            10,
-            10,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"source_ports\": ", "sourcePorts", 7, 7, d::Kind::U32, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gte(d::Bound::Int(1))])]),
+        d::FieldInfo::new("\"server_names\": ", "serverNames", 11, 8, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"transport_protocol\": ", "transportProtocol", 9, 9, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"application_protocols\": ", "applicationProtocols", 10, 10, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.FilterChainMatch",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.FilterChainMatch", fields: &F4, oneofs: &[] };
     impl d::Describe for super::FilterChainMatch {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -1013,12 +835,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterChainMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.destination_port, r, f),
                 1 => r::slot(&mut self.prefix_ranges, r, f),
@@ -1037,14 +854,7 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 37] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"address\": ",
             "address",
@@ -1053,22 +863,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"additional_addresses\": ",
-            "additionalAddresses",
-            33,
-            2,
-            d::Kind::Message(&M0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            28,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"additional_addresses\": ", "additionalAddresses", 33, 2, d::Kind::Message(&M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 28, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"stats_matcher\": ",
             "statsMatcher",
@@ -1077,22 +873,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::metrics::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"filter_chains\": ",
-            "filterChains",
-            3,
-            5,
-            d::Kind::Message(&M3),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"fcds_config\": ",
-            "fcdsConfig",
-            36,
-            6,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"filter_chains\": ", "filterChains", 3, 5, d::Kind::Message(&M3), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"fcds_config\": ", "fcdsConfig", 36, 6, d::Kind::Message(&M10), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"filter_chain_matcher\": ",
             "filterChainMatcher",
@@ -1101,30 +883,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"use_original_dst\": ",
-            "useOriginalDst",
-            4,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"default_filter_chain\": ",
-            "defaultFilterChain",
-            25,
-            9,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"per_connection_buffer_limit_bytes\": ",
-            "perConnectionBufferLimitBytes",
-            5,
-            10,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"use_original_dst\": ", "useOriginalDst", 4, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"default_filter_chain\": ", "defaultFilterChain", 25, 9, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"per_connection_buffer_limit_bytes\": ", "perConnectionBufferLimitBytes", 5, 10, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"per_connection_buffer_high_watermark_timeout\": ",
             "perConnectionBufferHighWatermarkTimeout",
@@ -1142,34 +903,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"deprecated_v1\": ",
-            "deprecatedV1",
-            7,
-            13,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"drain_type\": ",
-            "drainType",
-            8,
-            14,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"listener_filters\": ",
-            "listenerFilters",
-            9,
-            15,
-            d::Kind::Message(&M12),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"deprecated_v1\": ", "deprecatedV1", 7, 13, d::Kind::Message(&M9), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"drain_type\": ", "drainType", 8, 14, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"listener_filters\": ", "listenerFilters", 9, 15, d::Kind::Message(&M12), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"listener_filters_timeout\": ",
             "listenerFiltersTimeout",
@@ -1186,22 +923,8 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"transparent\": ",
-            "transparent",
-            10,
-            18,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"freebind\": ",
-            "freebind",
-            11,
-            19,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"transparent\": ", "transparent", 10, 18, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"freebind\": ", "freebind", 11, 19, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"socket_options\": ",
             "socketOptions",
@@ -1210,14 +933,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M87),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"tcp_fast_open_queue_length\": ",
-            "tcpFastOpenQueueLength",
-            12,
-            21,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"tcp_fast_open_queue_length\": ", "tcpFastOpenQueueLength", 12, 21, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"traffic_direction\": ",
             "trafficDirection",
@@ -1226,50 +942,12 @@ pub(crate) mod described {
             d::Kind::Enum(&crate::envoy::config::core::v3::described::E13),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"udp_listener_config\": ",
-            "udpListenerConfig",
-            18,
-            23,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"api_listener\": ",
-            "apiListener",
-            19,
-            24,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"connection_balance_config\": ",
-            "connectionBalanceConfig",
-            20,
-            25,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"reuse_port\": ",
-            "reusePort",
-            21,
-            26,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"enable_reuse_port\": ",
-            "enableReusePort",
-            29,
-            27,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"udp_listener_config\": ", "udpListenerConfig", 18, 23, d::Kind::Message(&M16), d::Cardinality::Optional),
+        d::FieldInfo::new("\"api_listener\": ", "apiListener", 19, 24, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"connection_balance_config\": ", "connectionBalanceConfig", 20, 25, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"reuse_port\": ", "reusePort", 21, 26, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"enable_reuse_port\": ", "enableReusePort", 29, 27, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"access_log\": ",
             "accessLog",
@@ -1278,14 +956,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"tcp_backlog_size\": ",
-            "tcpBacklogSize",
-            24,
-            29,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"tcp_backlog_size\": ", "tcpBacklogSize", 24, 29, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"max_connections_to_accept_per_socket_event\": ",
             "maxConnectionsToAcceptPerSocketEvent",
@@ -1295,47 +966,11 @@ pub(crate) mod described {
             d::Cardinality::Wrapper,
         )
         .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"bind_to_port\": ",
-            "bindToPort",
-            26,
-            31,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"internal_listener\": ",
-            "internalListener",
-            27,
-            32,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"enable_mptcp\": ",
-            "enableMptcp",
-            30,
-            33,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"ignore_global_conn_limit\": ",
-            "ignoreGlobalConnLimit",
-            31,
-            34,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"bypass_overload_manager\": ",
-            "bypassOverloadManager",
-            35,
-            35,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"bind_to_port\": ", "bindToPort", 26, 31, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"internal_listener\": ", "internalListener", 27, 32, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"enable_mptcp\": ", "enableMptcp", 30, 33, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_global_conn_limit\": ", "ignoreGlobalConnLimit", 31, 34, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"bypass_overload_manager\": ", "bypassOverloadManager", 35, 35, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"tcp_keepalive\": ",
             "tcpKeepalive",
@@ -1348,10 +983,7 @@ pub(crate) mod described {
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.Listener",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "listener_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "listener_specifier", required: false }],
     };
     impl d::Describe for super::Listener {
         const INFO: &'static d::MessageInfo = &M5;
@@ -1375,11 +1007,7 @@ pub(crate) mod described {
             d::Field::put(&self.use_original_dst, v, &F5[8]);
             d::Field::put(&self.default_filter_chain, v, &F5[9]);
             d::Field::put(&self.per_connection_buffer_limit_bytes, v, &F5[10]);
-            d::Field::put(
-                &self.per_connection_buffer_high_watermark_timeout,
-                v,
-                &F5[11],
-            );
+            d::Field::put(&self.per_connection_buffer_high_watermark_timeout, v, &F5[11]);
             d::Field::put(&self.metadata, v, &F5[12]);
             d::Field::put(&self.deprecated_v1, v, &F5[13]);
             d::Field::put(&self.drain_type, v, &F5[14]);
@@ -1400,9 +1028,7 @@ pub(crate) mod described {
             d::Field::put(&self.tcp_backlog_size, v, &F5[29]);
             d::Field::put(&self.max_connections_to_accept_per_socket_event, v, &F5[30]);
             d::Field::put(&self.bind_to_port, v, &F5[31]);
-            if let Some(super::listener::ListenerSpecifier::InternalListener(x)) =
-                &self.listener_specifier
-            {
+            if let Some(super::listener::ListenerSpecifier::InternalListener(x)) = &self.listener_specifier {
                 d::put_member(x, v, &F5[32]);
             }
             d::Field::put(&self.enable_mptcp, v, &F5[33]);
@@ -1418,12 +1044,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Listener {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.address, r, f),
@@ -1457,10 +1078,7 @@ pub(crate) mod described {
                 29 => r::slot(&mut self.tcp_backlog_size, r, f),
                 30 => r::slot(&mut self.max_connections_to_accept_per_socket_event, r, f),
                 31 => r::slot(&mut self.bind_to_port, r, f),
-                32 => r::member(r, f, |x| {
-                    self.listener_specifier =
-                        Some(super::listener::ListenerSpecifier::InternalListener(x))
-                }),
+                32 => r::member(r, f, |x| self.listener_specifier = Some(super::listener::ListenerSpecifier::InternalListener(x))),
                 33 => r::slot(&mut self.enable_mptcp, r, f),
                 34 => r::slot(&mut self.ignore_global_conn_limit, r, f),
                 35 => r::slot(&mut self.bypass_overload_manager, r, f),
@@ -1471,15 +1089,7 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"exact_balance\": ",
-            "exactBalance",
-            1,
-            0,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"exact_balance\": ", "exactBalance", 1, 0, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"extend_balance\": ",
             "extendBalance",
@@ -1489,23 +1099,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"cpu_locality_balance\": ",
-            "cpuLocalityBalance",
-            3,
-            2,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"cpu_locality_balance\": ", "cpuLocalityBalance", 3, 2, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.Listener.ConnectionBalanceConfig",
         fields: &F6,
-        oneofs: &[d::OneofInfo {
-            name: "balance_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "balance_type", required: true }],
     };
     impl d::Describe for super::listener::ConnectionBalanceConfig {
         const INFO: &'static d::MessageInfo = &M6;
@@ -1518,20 +1117,13 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::listener::connection_balance_config::BalanceType::ExactBalance(x)) =
-                &self.balance_type
-            {
+            if let Some(super::listener::connection_balance_config::BalanceType::ExactBalance(x)) = &self.balance_type {
                 d::put_member(x, v, &F6[0]);
             }
-            if let Some(super::listener::connection_balance_config::BalanceType::ExtendBalance(x)) =
-                &self.balance_type
-            {
+            if let Some(super::listener::connection_balance_config::BalanceType::ExtendBalance(x)) = &self.balance_type {
                 d::put_member(x, v, &F6[1]);
             }
-            if let Some(
-                super::listener::connection_balance_config::BalanceType::CpuLocalityBalance(x),
-            ) = &self.balance_type
-            {
+            if let Some(super::listener::connection_balance_config::BalanceType::CpuLocalityBalance(x)) = &self.balance_type {
                 d::put_member(x, v, &F6[2]);
             }
         }
@@ -1543,39 +1135,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::ConnectionBalanceConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.balance_type = Some(
-                        super::listener::connection_balance_config::BalanceType::ExactBalance(x),
-                    )
-                }),
-                1 => r::member(r, f, |x| {
-                    self.balance_type = Some(
-                        super::listener::connection_balance_config::BalanceType::ExtendBalance(x),
-                    )
-                }),
-                2 => {
-                    r::member(r, f, |x| {
-                        self.balance_type = Some(super::listener::connection_balance_config::BalanceType::CpuLocalityBalance(x))
-                    })
-                }
+                0 => r::member(r, f, |x| self.balance_type = Some(super::listener::connection_balance_config::BalanceType::ExactBalance(x))),
+                1 => r::member(r, f, |x| self.balance_type = Some(super::listener::connection_balance_config::BalanceType::ExtendBalance(x))),
+                2 => r::member(r, f, |x| self.balance_type = Some(super::listener::connection_balance_config::BalanceType::CpuLocalityBalance(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F7: [d::FieldInfo; 0] = [];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.CpuLocalityBalance", fields: &F7, oneofs: &[] };
     impl d::Describe for super::listener::connection_balance_config::CpuLocalityBalance {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1595,12 +1167,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::connection_balance_config::CpuLocalityBalance {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1609,11 +1176,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 0] = [];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance", fields: &F8, oneofs: &[] };
     impl d::Describe for super::listener::connection_balance_config::ExactBalance {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1633,12 +1197,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::connection_balance_config::ExactBalance {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1646,19 +1205,8 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"bind_to_port\": ",
-        "bindToPort",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Wrapper,
-    )];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.Listener.DeprecatedV1",
-        fields: &F9,
-        oneofs: &[],
-    };
+    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"bind_to_port\": ", "bindToPort", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper)];
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.Listener.DeprecatedV1", fields: &F9, oneofs: &[] };
     impl d::Describe for super::listener::DeprecatedV1 {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1680,12 +1228,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::DeprecatedV1 {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bind_to_port, r, f),
                 _ => Ok(()),
@@ -1694,14 +1237,7 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"config_source\": ",
             "configSource",
@@ -1711,11 +1247,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.Listener.FcdsConfig",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.Listener.FcdsConfig", fields: &F10, oneofs: &[] };
     impl d::Describe for super::listener::FcdsConfig {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1738,12 +1270,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::FcdsConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.config_source, r, f),
@@ -1753,11 +1280,8 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 0] = [];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.Listener.InternalListenerConfig",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.listener.v3.Listener.InternalListenerConfig", fields: &F11, oneofs: &[] };
     impl d::Describe for super::listener::InternalListenerConfig {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1777,12 +1301,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener::InternalListenerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1791,24 +1310,9 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"config_discovery\": ",
             "configDiscovery",
@@ -1818,22 +1322,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"filter_disabled\": ",
-            "filterDisabled",
-            4,
-            3,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"filter_disabled\": ", "filterDisabled", 4, 3, d::Kind::Message(&M13), d::Cardinality::Optional),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.ListenerFilter",
         fields: &F12,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::ListenerFilter {
         const INFO: &'static d::MessageInfo = &M12;
@@ -1850,8 +1344,7 @@ pub(crate) mod described {
             if let Some(super::listener_filter::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F12[1]);
             }
-            if let Some(super::listener_filter::ConfigType::ConfigDiscovery(x)) = &self.config_type
-            {
+            if let Some(super::listener_filter::ConfigType::ConfigDiscovery(x)) = &self.config_type {
                 d::put_member(x, v, &F12[2]);
             }
             d::Field::put(&self.filter_disabled, v, &F12[3]);
@@ -1864,20 +1357,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListenerFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::listener_filter::ConfigType::TypedConfig(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.config_type = Some(super::listener_filter::ConfigType::ConfigDiscovery(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::listener_filter::ConfigType::TypedConfig(x))),
+                2 => r::member(r, f, |x| self.config_type = Some(super::listener_filter::ConfigType::ConfigDiscovery(x))),
                 3 => r::slot(&mut self.filter_disabled, r, f),
                 _ => Ok(()),
             }
@@ -1885,43 +1369,10 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"or_match\": ",
-            "orMatch",
-            1,
-            0,
-            d::Kind::Message(&M14),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"and_match\": ",
-            "andMatch",
-            2,
-            1,
-            d::Kind::Message(&M14),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"not_match\": ",
-            "notMatch",
-            3,
-            2,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"any_match\": ",
-            "anyMatch",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_match\": ", "andMatch", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_match\": ", "notMatch", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"destination_port_range\": ",
             "destinationPortRange",
@@ -1935,10 +1386,7 @@ pub(crate) mod described {
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.ListenerFilterChainMatchPredicate",
         fields: &F13,
-        oneofs: &[d::OneofInfo {
-            name: "rule",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "rule", required: true }],
     };
     impl d::Describe for super::ListenerFilterChainMatchPredicate {
         const INFO: &'static d::MessageInfo = &M13;
@@ -1951,29 +1399,19 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::listener_filter_chain_match_predicate::Rule::OrMatch(x)) = &self.rule
-            {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::OrMatch(x)) = &self.rule {
                 d::put_member(x, v, &F13[0]);
             }
-            if let Some(super::listener_filter_chain_match_predicate::Rule::AndMatch(x)) =
-                &self.rule
-            {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::AndMatch(x)) = &self.rule {
                 d::put_member(x, v, &F13[1]);
             }
-            if let Some(super::listener_filter_chain_match_predicate::Rule::NotMatch(x)) =
-                &self.rule
-            {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::NotMatch(x)) = &self.rule {
                 d::put_member(&**x, v, &F13[2]);
             }
-            if let Some(super::listener_filter_chain_match_predicate::Rule::AnyMatch(x)) =
-                &self.rule
-            {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::AnyMatch(x)) = &self.rule {
                 d::put_member(x, v, &F13[3]);
             }
-            if let Some(super::listener_filter_chain_match_predicate::Rule::DestinationPortRange(
-                x,
-            )) = &self.rule
-            {
+            if let Some(super::listener_filter_chain_match_predicate::Rule::DestinationPortRange(x)) = &self.rule {
                 d::put_member(x, v, &F13[4]);
             }
         }
@@ -1985,55 +1423,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListenerFilterChainMatchPredicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.rule = Some(super::listener_filter_chain_match_predicate::Rule::OrMatch(
-                        x,
-                    ))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.rule =
-                        Some(super::listener_filter_chain_match_predicate::Rule::AndMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.rule = Some(
-                        super::listener_filter_chain_match_predicate::Rule::NotMatch(r::new_box(x)),
-                    )
-                }),
-                3 => r::member(r, f, |x| {
-                    self.rule =
-                        Some(super::listener_filter_chain_match_predicate::Rule::AnyMatch(x))
-                }),
-                4 => {
-                    r::member(r, f, |x| {
-                        self.rule = Some(super::listener_filter_chain_match_predicate::Rule::DestinationPortRange(x))
-                    })
-                }
+                0 => r::member(r, f, |x| self.rule = Some(super::listener_filter_chain_match_predicate::Rule::OrMatch(x))),
+                1 => r::member(r, f, |x| self.rule = Some(super::listener_filter_chain_match_predicate::Rule::AndMatch(x))),
+                2 => r::member(r, f, |x| self.rule = Some(super::listener_filter_chain_match_predicate::Rule::NotMatch(r::new_box(x)))),
+                3 => r::member(r, f, |x| self.rule = Some(super::listener_filter_chain_match_predicate::Rule::AnyMatch(x))),
+                4 => r::member(r, f, |x| self.rule = Some(super::listener_filter_chain_match_predicate::Rule::DestinationPortRange(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F14: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"rules\": ",
-        "rules",
-        1,
-        0,
-        d::Kind::Message(&M13),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet",
-        fields: &F14,
-        oneofs: &[],
-    };
+    static F14: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M13), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M14: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet", fields: &F14, oneofs: &[] };
     impl d::Describe for super::listener_filter_chain_match_predicate::MatchSet {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -2055,12 +1460,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::listener_filter_chain_match_predicate::MatchSet {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 _ => Ok(()),
@@ -2142,14 +1542,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"send_disable_active_migration\": ",
-            "sendDisableActiveMigration",
-            10,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"send_disable_active_migration\": ", "sendDisableActiveMigration", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"connection_debug_visitor_config\": ",
             "connectionDebugVisitorConfig",
@@ -2167,29 +1560,11 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1)]),
-        d::FieldInfo::new(
-            "\"reject_new_connections\": ",
-            "rejectNewConnections",
-            13,
-            12,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_sessions_per_event_loop\": ",
-            "maxSessionsPerEventLoop",
-            14,
-            13,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"reject_new_connections\": ", "rejectNewConnections", 13, 12, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_sessions_per_event_loop\": ", "maxSessionsPerEventLoop", 14, 13, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.QuicProtocolOptions",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.QuicProtocolOptions", fields: &F15, oneofs: &[] };
     impl d::Describe for super::QuicProtocolOptions {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -2224,12 +1599,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.quic_protocol_options, r, f),
                 1 => r::slot(&mut self.idle_timeout, r, f),
@@ -2259,14 +1629,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M97),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"quic_options\": ",
-            "quicOptions",
-            7,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"quic_options\": ", "quicOptions", 7, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"udp_packet_packet_writer_config\": ",
             "udpPacketPacketWriterConfig",
@@ -2276,11 +1639,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M16: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.listener.v3.UdpListenerConfig",
-        fields: &F16,
-        oneofs: &[],
-    };
+    pub(crate) static M16: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.UdpListenerConfig", fields: &F16, oneofs: &[] };
     impl d::Describe for super::UdpListenerConfig {
         const INFO: &'static d::MessageInfo = &M16;
     }
@@ -2304,12 +1663,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UdpListenerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.downstream_socket_config, r, f),
                 1 => r::slot(&mut self.quic_options, r, f),

@@ -262,11 +262,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.metrics.v3.HistogramEmitMode",
-        values: &[
-            d::EnumValue::new(0, "SUMMARY_AND_HISTOGRAM"),
-            d::EnumValue::new(1, "SUMMARY"),
-            d::EnumValue::new(2, "HISTOGRAM"),
-        ],
+        values: &[d::EnumValue::new(0, "SUMMARY_AND_HISTOGRAM"), d::EnumValue::new(1, "SUMMARY"), d::EnumValue::new(2, "HISTOGRAM")],
     };
     impl d::DescribeEnum for super::HistogramEmitMode {
         const INFO: &'static d::EnumInfo = &E0;
@@ -282,31 +278,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            3,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_bytes_per_datagram\": ",
-            "maxBytesPerDatagram",
-            4,
-            2,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_bytes_per_datagram\": ", "maxBytesPerDatagram", 4, 2, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.DogStatsdSink",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "dog_statsd_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "dog_statsd_specifier", required: true }],
     };
     impl d::Describe for super::DogStatsdSink {
         const INFO: &'static d::MessageInfo = &M0;
@@ -319,9 +298,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::dog_statsd_sink::DogStatsdSpecifier::Address(x)) =
-                &self.dog_statsd_specifier
-            {
+            if let Some(super::dog_statsd_sink::DogStatsdSpecifier::Address(x)) = &self.dog_statsd_specifier {
                 d::put_member(x, v, &F0[0]);
             }
             d::Field::put(&self.prefix, v, &F0[1]);
@@ -335,17 +312,9 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DogStatsdSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.dog_statsd_specifier =
-                        Some(super::dog_statsd_sink::DogStatsdSpecifier::Address(x))
-                }),
+                0 => r::member(r, f, |x| self.dog_statsd_specifier = Some(super::dog_statsd_sink::DogStatsdSpecifier::Address(x))),
                 1 => r::slot(&mut self.prefix, r, f),
                 2 => r::slot(&mut self.max_bytes_per_datagram, r, f),
                 _ => Ok(()),
@@ -363,36 +332,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"buckets\": ",
-            "buckets",
-            2,
-            1,
-            d::Kind::F64,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[
-            d::Rule::Unique,
-            d::Rule::Each(&[d::Rule::Gt(d::Bound::Float(0.0))]),
-        ]),
-        d::FieldInfo::new(
-            "\"bins\": ",
-            "bins",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(46082)),
-            d::Rule::Gt(d::Bound::Int(0)),
-        ]),
+        d::FieldInfo::new("\"buckets\": ", "buckets", 2, 1, d::Kind::F64, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Unique, d::Rule::Each(&[d::Rule::Gt(d::Bound::Float(0.0))])]),
+        d::FieldInfo::new("\"bins\": ", "bins", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(46082)), d::Rule::Gt(d::Bound::Int(0))]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.metrics.v3.HistogramBucketSettings",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.metrics.v3.HistogramBucketSettings", fields: &F1, oneofs: &[] };
     impl d::Describe for super::HistogramBucketSettings {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -416,12 +361,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HistogramBucketSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.r#match, r, f),
                 1 => r::slot(&mut self.buckets, r, f),
@@ -431,19 +371,8 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"num_buckets\": ",
-        "numBuckets",
-        1,
-        0,
-        d::Kind::I64,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.metrics.v3.HystrixSink",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"num_buckets\": ", "numBuckets", 1, 0, d::Kind::I64, d::Cardinality::Implicit)];
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.metrics.v3.HystrixSink", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HystrixSink {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -465,12 +394,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HystrixSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.num_buckets, r, f),
                 _ => Ok(()),
@@ -497,46 +421,13 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"report_counters_as_deltas\": ",
-            "reportCountersAsDeltas",
-            2,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"emit_tags_as_labels\": ",
-            "emitTagsAsLabels",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"histogram_emit_mode\": ",
-            "histogramEmitMode",
-            5,
-            4,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"batch_size\": ",
-            "batchSize",
-            6,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"report_counters_as_deltas\": ", "reportCountersAsDeltas", 2, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"emit_tags_as_labels\": ", "emitTagsAsLabels", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"histogram_emit_mode\": ", "histogramEmitMode", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"batch_size\": ", "batchSize", 6, 5, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(0))]),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.metrics.v3.MetricsServiceConfig",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.metrics.v3.MetricsServiceConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::MetricsServiceConfig {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -563,12 +454,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetricsServiceConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.transport_api_version, r, f),
@@ -582,52 +468,13 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"stats_tags\": ",
-            "statsTags",
-            1,
-            0,
-            d::Kind::Message(&M8),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"use_all_default_tags\": ",
-            "useAllDefaultTags",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"stats_matcher\": ",
-            "statsMatcher",
-            3,
-            2,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"histogram_bucket_settings\": ",
-            "histogramBucketSettings",
-            4,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"allow_default_tag_overrides\": ",
-            "allowDefaultTagOverrides",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"stats_tags\": ", "statsTags", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"use_all_default_tags\": ", "useAllDefaultTags", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"stats_matcher\": ", "statsMatcher", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"histogram_bucket_settings\": ", "histogramBucketSettings", 4, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"allow_default_tag_overrides\": ", "allowDefaultTagOverrides", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.metrics.v3.StatsConfig",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.metrics.v3.StatsConfig", fields: &F4, oneofs: &[] };
     impl d::Describe for super::StatsConfig {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -653,12 +500,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatsConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stats_tags, r, f),
                 1 => r::slot(&mut self.use_all_default_tags, r, f),
@@ -671,15 +513,7 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"reject_all\": ",
-            "rejectAll",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"reject_all\": ", "rejectAll", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"exclusion_list\": ",
             "exclusionList",
@@ -702,10 +536,7 @@ pub(crate) mod described {
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.StatsMatcher",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "stats_matcher",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "stats_matcher", required: true }],
     };
     impl d::Describe for super::StatsMatcher {
         const INFO: &'static d::MessageInfo = &M5;
@@ -721,12 +552,10 @@ pub(crate) mod described {
             if let Some(super::stats_matcher::StatsMatcher::RejectAll(x)) = &self.stats_matcher {
                 d::put_member(x, v, &F5[0]);
             }
-            if let Some(super::stats_matcher::StatsMatcher::ExclusionList(x)) = &self.stats_matcher
-            {
+            if let Some(super::stats_matcher::StatsMatcher::ExclusionList(x)) = &self.stats_matcher {
                 d::put_member(x, v, &F5[1]);
             }
-            if let Some(super::stats_matcher::StatsMatcher::InclusionList(x)) = &self.stats_matcher
-            {
+            if let Some(super::stats_matcher::StatsMatcher::InclusionList(x)) = &self.stats_matcher {
                 d::put_member(x, v, &F5[2]);
             }
         }
@@ -738,53 +567,25 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatsMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.stats_matcher = Some(super::stats_matcher::StatsMatcher::RejectAll(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.stats_matcher = Some(super::stats_matcher::StatsMatcher::ExclusionList(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.stats_matcher = Some(super::stats_matcher::StatsMatcher::InclusionList(x))
-                }),
+                0 => r::member(r, f, |x| self.stats_matcher = Some(super::stats_matcher::StatsMatcher::RejectAll(x))),
+                1 => r::member(r, f, |x| self.stats_matcher = Some(super::stats_matcher::StatsMatcher::ExclusionList(x))),
+                2 => r::member(r, f, |x| self.stats_matcher = Some(super::stats_matcher::StatsMatcher::InclusionList(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.StatsSink",
         fields: &F6,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::StatsSink {
         const INFO: &'static d::MessageInfo = &M6;
@@ -810,17 +611,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatsSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::stats_sink::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::stats_sink::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
@@ -836,31 +630,13 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"tcp_cluster_name\": ",
-            "tcpClusterName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"tcp_cluster_name\": ", "tcpClusterName", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.StatsdSink",
         fields: &F7,
-        oneofs: &[d::OneofInfo {
-            name: "statsd_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "statsd_specifier", required: true }],
     };
     impl d::Describe for super::StatsdSink {
         const INFO: &'static d::MessageInfo = &M7;
@@ -876,9 +652,7 @@ pub(crate) mod described {
             if let Some(super::statsd_sink::StatsdSpecifier::Address(x)) = &self.statsd_specifier {
                 d::put_member(x, v, &F7[0]);
             }
-            if let Some(super::statsd_sink::StatsdSpecifier::TcpClusterName(x)) =
-                &self.statsd_specifier
-            {
+            if let Some(super::statsd_sink::StatsdSpecifier::TcpClusterName(x)) = &self.statsd_specifier {
                 d::put_member(x, v, &F7[1]);
             }
             d::Field::put(&self.prefix, v, &F7[2]);
@@ -891,20 +665,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatsdSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.statsd_specifier = Some(super::statsd_sink::StatsdSpecifier::Address(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.statsd_specifier =
-                        Some(super::statsd_sink::StatsdSpecifier::TcpClusterName(x))
-                }),
+                0 => r::member(r, f, |x| self.statsd_specifier = Some(super::statsd_sink::StatsdSpecifier::Address(x))),
+                1 => r::member(r, f, |x| self.statsd_specifier = Some(super::statsd_sink::StatsdSpecifier::TcpClusterName(x))),
                 2 => r::slot(&mut self.prefix, r, f),
                 _ => Ok(()),
             }
@@ -912,41 +676,14 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"tag_name\": ",
-            "tagName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"regex\": ",
-            "regex",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MaxBytes(1024)]),
-        d::FieldInfo::new(
-            "\"fixed_value\": ",
-            "fixedValue",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"tag_name\": ", "tagName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new("\"fixed_value\": ", "fixedValue", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.TagSpecifier",
         fields: &F8,
-        oneofs: &[d::OneofInfo {
-            name: "tag_value",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "tag_value", required: false }],
     };
     impl d::Describe for super::TagSpecifier {
         const INFO: &'static d::MessageInfo = &M8;
@@ -975,20 +712,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TagSpecifier {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tag_name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.tag_value = Some(super::tag_specifier::TagValue::Regex(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.tag_value = Some(super::tag_specifier::TagValue::FixedValue(x))
-                }),
+                1 => r::member(r, f, |x| self.tag_value = Some(super::tag_specifier::TagValue::Regex(x))),
+                2 => r::member(r, f, |x| self.tag_value = Some(super::tag_specifier::TagValue::FixedValue(x))),
                 _ => Ok(()),
             }
         }

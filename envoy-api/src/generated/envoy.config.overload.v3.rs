@@ -181,15 +181,8 @@ pub(crate) mod described {
         d::Kind::U32,
         d::Cardinality::Implicit,
     )
-    .rules(&[
-        d::Rule::Lte(d::Bound::Int(56)),
-        d::Rule::Gte(d::Bound::Int(10)),
-    ])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.overload.v3.BufferFactoryConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    .rules(&[d::Rule::Lte(d::Bound::Int(56)), d::Rule::Gte(d::Bound::Int(10))])];
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.BufferFactoryConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::BufferFactoryConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -211,12 +204,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BufferFactoryConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.minimum_account_to_track_power_of_two, r, f),
                 _ => Ok(()),
@@ -225,30 +213,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"triggers\": ",
-            "triggers",
-            2,
-            1,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"triggers\": ", "triggers", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.overload.v3.LoadShedPoint",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.LoadShedPoint", fields: &F1, oneofs: &[] };
     impl d::Describe for super::LoadShedPoint {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -271,12 +239,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LoadShedPoint {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.triggers, r, f),
@@ -286,38 +249,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"triggers\": ",
-            "triggers",
-            2,
-            1,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            2,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"triggers\": ", "triggers", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.overload.v3.OverloadAction",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.OverloadAction", fields: &F2, oneofs: &[] };
     impl d::Describe for super::OverloadAction {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -341,12 +277,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OverloadAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.triggers, r, f),
@@ -365,45 +296,13 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"resource_monitors\": ",
-            "resourceMonitors",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"actions\": ",
-            "actions",
-            3,
-            2,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"loadshed_points\": ",
-            "loadshedPoints",
-            5,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"buffer_factory_config\": ",
-            "bufferFactoryConfig",
-            4,
-            4,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"resource_monitors\": ", "resourceMonitors", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"actions\": ", "actions", 3, 2, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"loadshed_points\": ", "loadshedPoints", 5, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"buffer_factory_config\": ", "bufferFactoryConfig", 4, 4, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.overload.v3.OverloadManager",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.OverloadManager", fields: &F3, oneofs: &[] };
     impl d::Describe for super::OverloadManager {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -429,12 +328,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OverloadManager {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.refresh_interval, r, f),
                 1 => r::slot(&mut self.resource_monitors, r, f),
@@ -447,32 +341,14 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.ResourceMonitor",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::ResourceMonitor {
         const INFO: &'static d::MessageInfo = &M4;
@@ -498,53 +374,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceMonitor {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::resource_monitor::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::resource_monitor::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"scaling_threshold\": ",
-            "scalingThreshold",
-            1,
-            0,
-            d::Kind::F64,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Float(1.0)),
-            d::Rule::Gte(d::Bound::Float(0.0)),
-        ]),
-        d::FieldInfo::new(
-            "\"saturation_threshold\": ",
-            "saturationThreshold",
-            2,
-            1,
-            d::Kind::F64,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Float(1.0)),
-            d::Rule::Gte(d::Bound::Float(0.0)),
-        ]),
+        d::FieldInfo::new("\"scaling_threshold\": ", "scalingThreshold", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
+            .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))]),
+        d::FieldInfo::new("\"saturation_threshold\": ", "saturationThreshold", 2, 1, d::Kind::F64, d::Cardinality::Implicit)
+            .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))]),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.overload.v3.ScaledTrigger",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.ScaledTrigger", fields: &F5, oneofs: &[] };
     impl d::Describe for super::ScaledTrigger {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -567,12 +412,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScaledTrigger {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.scaling_threshold, r, f),
                 1 => r::slot(&mut self.saturation_threshold, r, f),
@@ -581,23 +421,9 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"value\": ",
-        "value",
-        1,
-        0,
-        d::Kind::F64,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[
-        d::Rule::Lte(d::Bound::Float(1.0)),
-        d::Rule::Gte(d::Bound::Float(0.0)),
-    ])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.overload.v3.ThresholdTrigger",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
+        .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))])];
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.ThresholdTrigger", fields: &F6, oneofs: &[] };
     impl d::Describe for super::ThresholdTrigger {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -619,12 +445,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ThresholdTrigger {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value, r, f),
                 _ => Ok(()),
@@ -633,41 +454,14 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"threshold\": ",
-            "threshold",
-            2,
-            1,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"scaled\": ",
-            "scaled",
-            3,
-            2,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"threshold\": ", "threshold", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"scaled\": ", "scaled", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.Trigger",
         fields: &F7,
-        oneofs: &[d::OneofInfo {
-            name: "trigger_oneof",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "trigger_oneof", required: true }],
     };
     impl d::Describe for super::Trigger {
         const INFO: &'static d::MessageInfo = &M7;
@@ -696,20 +490,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Trigger {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.trigger_oneof = Some(super::trigger::TriggerOneof::Threshold(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.trigger_oneof = Some(super::trigger::TriggerOneof::Scaled(x))
-                }),
+                1 => r::member(r, f, |x| self.trigger_oneof = Some(super::trigger::TriggerOneof::Threshold(x))),
+                2 => r::member(r, f, |x| self.trigger_oneof = Some(super::trigger::TriggerOneof::Scaled(x))),
                 _ => Ok(()),
             }
         }

@@ -45,11 +45,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.ratelimit.v3.RateLimitServiceConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.ratelimit.v3.RateLimitServiceConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::RateLimitServiceConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -72,12 +68,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitServiceConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.transport_api_version, r, f),

@@ -27,8 +27,7 @@ pub mod rbac {
         #[prost(skip_debug)]
         pub struct AuditLoggerConfig {
             #[prost(message, optional, tag = "1")]
-            pub audit_logger:
-                ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
+            pub audit_logger: ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
             #[prost(bool, tag = "2")]
             pub is_optional: bool,
         }
@@ -39,13 +38,10 @@ pub mod rbac {
                 "envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig"
-                    .into()
+                "type.googleapis.com/envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig".into()
             }
         }
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum AuditCondition {
             None = 0,
@@ -136,12 +132,9 @@ pub struct Policy {
     #[prost(message, repeated, tag = "2")]
     pub principals: ::prost::alloc::vec::Vec<Principal>,
     #[prost(message, optional, tag = "3")]
-    pub condition:
-        ::core::option::Option<super::super::super::super::google::api::expr::v1alpha1::Expr>,
+    pub condition: ::core::option::Option<super::super::super::super::google::api::expr::v1alpha1::Expr>,
     #[prost(message, optional, tag = "4")]
-    pub checked_condition: ::core::option::Option<
-        super::super::super::super::google::api::expr::v1alpha1::CheckedExpr,
-    >,
+    pub checked_condition: ::core::option::Option<super::super::super::super::google::api::expr::v1alpha1::CheckedExpr>,
     #[prost(message, optional, tag = "5")]
     pub cel_config: ::core::option::Option<super::super::core::v3::CelExpressionConfig>,
 }
@@ -159,8 +152,7 @@ impl ::prost::Name for Policy {
 #[prost(skip_debug)]
 pub struct SourcedMetadata {
     #[prost(message, optional, tag = "1")]
-    pub metadata_matcher:
-        ::core::option::Option<super::super::super::r#type::matcher::v3::MetadataMatcher>,
+    pub metadata_matcher: ::core::option::Option<super::super::super::r#type::matcher::v3::MetadataMatcher>,
     #[prost(enumeration = "MetadataSource", tag = "2")]
     pub metadata_source: i32,
 }
@@ -177,10 +169,7 @@ impl ::prost::Name for SourcedMetadata {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Permission {
-    #[prost(
-        oneof = "permission::Rule",
-        tags = "1, 2, 3, 4, 10, 5, 6, 11, 7, 8, 9, 12, 13, 14"
-    )]
+    #[prost(oneof = "permission::Rule", tags = "1, 2, 3, 4, 10, 5, 6, 11, 7, 8, 9, 12, 13, 14")]
     pub rule: ::core::option::Option<permission::Rule>,
 }
 /// Nested message and enum types in `Permission`.
@@ -246,10 +235,7 @@ impl ::prost::Name for Permission {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Principal {
-    #[prost(
-        oneof = "principal::Identifier",
-        tags = "1, 2, 3, 4, 5, 10, 11, 6, 9, 7, 12, 8, 13, 14"
-    )]
+    #[prost(oneof = "principal::Identifier", tags = "1, 2, 3, 4, 5, 10, 11, 6, 9, 7, 12, 8, 13, 14")]
     pub identifier: ::core::option::Option<principal::Identifier>,
 }
 /// Nested message and enum types in `Principal`.
@@ -274,8 +260,7 @@ pub mod principal {
     #[prost(skip_debug)]
     pub struct Authenticated {
         #[prost(message, optional, tag = "2")]
-        pub principal_name:
-            ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
+        pub principal_name: ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
     }
     impl ::prost::Name for Authenticated {
         const NAME: &'static str = "Authenticated";
@@ -379,24 +364,15 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    pub(crate) static E0: d::EnumInfo = d::EnumInfo {
-        full_name: "envoy.config.rbac.v3.MetadataSource",
-        values: &[
-            d::EnumValue::new(0, "DYNAMIC"),
-            d::EnumValue::new(1, "ROUTE"),
-        ],
-    };
+    pub(crate) static E0: d::EnumInfo =
+        d::EnumInfo { full_name: "envoy.config.rbac.v3.MetadataSource", values: &[d::EnumValue::new(0, "DYNAMIC"), d::EnumValue::new(1, "ROUTE")] };
     impl d::DescribeEnum for super::MetadataSource {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.rbac.v3.RBAC.Action",
-        values: &[
-            d::EnumValue::new(0, "ALLOW"),
-            d::EnumValue::new(1, "DENY"),
-            d::EnumValue::new(2, "LOG"),
-        ],
+        values: &[d::EnumValue::new(0, "ALLOW"), d::EnumValue::new(1, "DENY"), d::EnumValue::new(2, "LOG")],
     };
     impl d::DescribeEnum for super::rbac::Action {
         const INFO: &'static d::EnumInfo = &E1;
@@ -416,29 +392,10 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"action\": ",
-            "action",
-            2,
-            1,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"action\": ", "action", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.Action",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Action", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Action {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -461,12 +418,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Action {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.action, r, f),
@@ -476,34 +428,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 14] = [
-        d::FieldInfo::new(
-            "\"and_rules\": ",
-            "andRules",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"or_rules\": ",
-            "orRules",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"any\": ",
-            "any",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"and_rules\": ", "andRules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_rules\": ", "orRules", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any\": ", "any", 3, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"header\": ",
             "header",
@@ -531,16 +458,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"destination_port\": ",
-            "destinationPort",
-            6,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"destination_port\": ", "destinationPort", 6, 6, d::Kind::U32, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
         d::FieldInfo::new(
             "\"destination_port_range\": ",
             "destinationPortRange",
@@ -559,19 +479,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"not_rule\": ",
-            "notRule",
-            8,
-            9,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"not_rule\": ", "notRule", 8, 9, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"requested_server_name\": ",
             "requestedServerName",
@@ -599,24 +508,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"sourced_metadata\": ",
-            "sourcedMetadata",
-            14,
-            13,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"sourced_metadata\": ", "sourcedMetadata", 14, 13, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.Permission",
-        fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "rule",
-            required: true,
-        }],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.rbac.v3.Permission", fields: &F1, oneofs: &[d::OneofInfo { name: "rule", required: true }] };
     impl d::Describe for super::Permission {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -679,72 +574,30 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Permission {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::AndRules(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::OrRules(x))
-                }),
+                0 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::AndRules(x))),
+                1 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::OrRules(x))),
                 2 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::Any(x))),
-                3 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::Header(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::UrlPath(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::DestinationIp(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::DestinationPort(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::DestinationPortRange(x))
-                }),
-                8 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::Metadata(x))
-                }),
-                9 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::NotRule(r::new_box(x)))
-                }),
-                10 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::RequestedServerName(x))
-                }),
-                11 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::Matcher(x))
-                }),
-                12 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::UriTemplate(x))
-                }),
-                13 => r::member(r, f, |x| {
-                    self.rule = Some(super::permission::Rule::SourcedMetadata(x))
-                }),
+                3 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::Header(x))),
+                4 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::UrlPath(x))),
+                5 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::DestinationIp(x))),
+                6 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::DestinationPort(x))),
+                7 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::DestinationPortRange(x))),
+                8 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::Metadata(x))),
+                9 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::NotRule(r::new_box(x)))),
+                10 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::RequestedServerName(x))),
+                11 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::Matcher(x))),
+                12 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::UriTemplate(x))),
+                13 => r::member(r, f, |x| self.rule = Some(super::permission::Rule::SourcedMetadata(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"rules\": ",
-        "rules",
-        1,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.Permission.Set",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Permission.Set", fields: &F2, oneofs: &[] };
     impl d::Describe for super::permission::Set {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -766,12 +619,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::permission::Set {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 _ => Ok(()),
@@ -780,24 +628,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"permissions\": ",
-            "permissions",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"principals\": ",
-            "principals",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"permissions\": ", "permissions", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"principals\": ", "principals", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"condition\": ",
             "condition",
@@ -823,11 +655,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.Policy",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Policy", fields: &F3, oneofs: &[] };
     impl d::Describe for super::Policy {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -853,12 +681,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Policy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.permissions, r, f),
                 1 => r::slot(&mut self.principals, r, f),
@@ -871,43 +694,10 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 14] = [
-        d::FieldInfo::new(
-            "\"and_ids\": ",
-            "andIds",
-            1,
-            0,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"or_ids\": ",
-            "orIds",
-            2,
-            1,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"any\": ",
-            "any",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"authenticated\": ",
-            "authenticated",
-            4,
-            3,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"and_ids\": ", "andIds", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_ids\": ", "orIds", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any\": ", "any", 3, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"authenticated\": ", "authenticated", 4, 3, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"source_ip\": ",
             "sourceIp",
@@ -917,10 +707,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"direct_remote_ip\": ",
             "directRemoteIp",
@@ -966,10 +753,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"filter_state\": ",
             "filterState",
@@ -979,24 +763,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"not_id\": ",
-            "notId",
-            8,
-            11,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"sourced_metadata\": ",
-            "sourcedMetadata",
-            13,
-            12,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"not_id\": ", "notId", 8, 11, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"sourced_metadata\": ", "sourcedMetadata", 13, 12, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"custom\": ",
             "custom",
@@ -1007,14 +775,8 @@ pub(crate) mod described {
         )
         .oneof(0),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.Principal",
-        fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "identifier",
-            required: true,
-        }],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.rbac.v3.Principal", fields: &F4, oneofs: &[d::OneofInfo { name: "identifier", required: true }] };
     impl d::Describe for super::Principal {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -1077,55 +839,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Principal {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::AndIds(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::OrIds(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::Any(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::Authenticated(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::SourceIp(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::DirectRemoteIp(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::RemoteIp(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::Header(x))
-                }),
-                8 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::UrlPath(x))
-                }),
-                9 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::Metadata(x))
-                }),
-                10 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::FilterState(x))
-                }),
-                11 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::NotId(r::new_box(x)))
-                }),
-                12 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::SourcedMetadata(x))
-                }),
-                13 => r::member(r, f, |x| {
-                    self.identifier = Some(super::principal::Identifier::Custom(x))
-                }),
+                0 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::AndIds(x))),
+                1 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::OrIds(x))),
+                2 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Any(x))),
+                3 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Authenticated(x))),
+                4 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::SourceIp(x))),
+                5 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::DirectRemoteIp(x))),
+                6 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::RemoteIp(x))),
+                7 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Header(x))),
+                8 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::UrlPath(x))),
+                9 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Metadata(x))),
+                10 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::FilterState(x))),
+                11 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::NotId(r::new_box(x)))),
+                12 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::SourcedMetadata(x))),
+                13 => r::member(r, f, |x| self.identifier = Some(super::principal::Identifier::Custom(x))),
                 _ => Ok(()),
             }
         }
@@ -1139,11 +868,7 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.Principal.Authenticated",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Principal.Authenticated", fields: &F5, oneofs: &[] };
     impl d::Describe for super::principal::Authenticated {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -1165,12 +890,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::principal::Authenticated {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.principal_name, r, f),
                 _ => Ok(()),
@@ -1178,20 +898,9 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"ids\": ",
-        "ids",
-        1,
-        0,
-        d::Kind::Message(&M4),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.Principal.Set",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"ids\": ", "ids", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Principal.Set", fields: &F6, oneofs: &[] };
     impl d::Describe for super::principal::Set {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1213,12 +922,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::principal::Set {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ids, r, f),
                 _ => Ok(()),
@@ -1227,37 +931,11 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"action\": ",
-            "action",
-            1,
-            0,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"policies\": ",
-            "policies",
-            2,
-            1,
-            d::Kind::Message(&M3),
-            d::Cardinality::Map(d::Kind::String),
-        ),
-        d::FieldInfo::new(
-            "\"audit_logging_options\": ",
-            "auditLoggingOptions",
-            3,
-            2,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"action\": ", "action", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"policies\": ", "policies", 2, 1, d::Kind::Message(&M3), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"audit_logging_options\": ", "auditLoggingOptions", 3, 2, d::Kind::Message(&M8), d::Cardinality::Optional),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.RBAC",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.RBAC", fields: &F7, oneofs: &[] };
     impl d::Describe for super::Rbac {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1281,12 +959,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Rbac {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.action, r, f),
                 1 => r::slot(&mut self.policies, r, f),
@@ -1297,29 +970,11 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"audit_condition\": ",
-            "auditCondition",
-            1,
-            0,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"logger_configs\": ",
-            "loggerConfigs",
-            2,
-            1,
-            d::Kind::Message(&M9),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"audit_condition\": ", "auditCondition", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"logger_configs\": ", "loggerConfigs", 2, 1, d::Kind::Message(&M9), d::Cardinality::Repeated),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.RBAC.AuditLoggingOptions",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.RBAC.AuditLoggingOptions", fields: &F8, oneofs: &[] };
     impl d::Describe for super::rbac::AuditLoggingOptions {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1342,12 +997,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rbac::AuditLoggingOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.audit_condition, r, f),
                 1 => r::slot(&mut self.logger_configs, r, f),
@@ -1365,20 +1015,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"is_optional\": ",
-            "isOptional",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig", fields: &F9, oneofs: &[] };
     impl d::Describe for super::rbac::audit_logging_options::AuditLoggerConfig {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1401,12 +1041,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rbac::audit_logging_options::AuditLoggerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.audit_logger, r, f),
                 1 => r::slot(&mut self.is_optional, r, f),
@@ -1425,21 +1060,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"metadata_source\": ",
-            "metadataSource",
-            2,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"metadata_source\": ", "metadataSource", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.rbac.v3.SourcedMetadata",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.SourcedMetadata", fields: &F10, oneofs: &[] };
     impl d::Describe for super::SourcedMetadata {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1462,12 +1086,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourcedMetadata {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_matcher, r, f),
                 1 => r::slot(&mut self.metadata_source, r, f),

@@ -13,8 +13,7 @@ pub struct RouteConfiguration {
     #[prost(string, repeated, tag = "3")]
     pub internal_only_headers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "4")]
-    pub response_headers_to_add:
-        ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
+    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "5")]
     pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "6")]
@@ -38,8 +37,7 @@ pub struct RouteConfiguration {
     #[prost(bool, tag = "15")]
     pub ignore_path_parameters_in_path_matching: bool,
     #[prost(btree_map = "string, message", tag = "16")]
-    pub typed_per_filter_config:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(message, optional, tag = "17")]
     pub metadata: ::core::option::Option<super::super::core::v3::Metadata>,
     #[prost(message, repeated, tag = "19")]
@@ -81,8 +79,7 @@ pub struct VirtualHost {
     #[prost(message, repeated, tag = "3")]
     pub routes: ::prost::alloc::vec::Vec<Route>,
     #[prost(message, optional, tag = "21")]
-    pub matcher:
-        ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
+    pub matcher: ::core::option::Option<super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(enumeration = "virtual_host::TlsRequirementType", tag = "4")]
     pub require_tls: i32,
     #[prost(message, repeated, tag = "5")]
@@ -94,15 +91,13 @@ pub struct VirtualHost {
     #[prost(string, repeated, tag = "13")]
     pub request_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "10")]
-    pub response_headers_to_add:
-        ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
+    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "11")]
     pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "8")]
     pub cors: ::core::option::Option<CorsPolicy>,
     #[prost(btree_map = "string, message", tag = "15")]
-    pub typed_per_filter_config:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(bool, tag = "14")]
     pub include_request_attempt_count: bool,
     #[prost(bool, tag = "19")]
@@ -196,15 +191,13 @@ pub struct Route {
     #[prost(message, optional, tag = "5")]
     pub decorator: ::core::option::Option<Decorator>,
     #[prost(btree_map = "string, message", tag = "13")]
-    pub typed_per_filter_config:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+    pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
     #[prost(message, repeated, tag = "9")]
     pub request_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "12")]
     pub request_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "10")]
-    pub response_headers_to_add:
-        ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
+    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::core::v3::HeaderValueOption>,
     #[prost(string, repeated, tag = "11")]
     pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "15")]
@@ -272,18 +265,15 @@ pub mod weighted_cluster {
         #[prost(message, optional, tag = "3")]
         pub metadata_match: ::core::option::Option<super::super::super::core::v3::Metadata>,
         #[prost(message, repeated, tag = "4")]
-        pub request_headers_to_add:
-            ::prost::alloc::vec::Vec<super::super::super::core::v3::HeaderValueOption>,
+        pub request_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::core::v3::HeaderValueOption>,
         #[prost(string, repeated, tag = "9")]
         pub request_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(message, repeated, tag = "5")]
-        pub response_headers_to_add:
-            ::prost::alloc::vec::Vec<super::super::super::core::v3::HeaderValueOption>,
+        pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::core::v3::HeaderValueOption>,
         #[prost(string, repeated, tag = "6")]
         pub response_headers_to_remove: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(btree_map = "string, message", tag = "10")]
-        pub typed_per_filter_config:
-            ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
+        pub typed_per_filter_config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, crate::Any>,
         #[prost(oneof = "cluster_weight::HostRewriteSpecifier", tags = "11")]
         pub host_rewrite_specifier: ::core::option::Option<cluster_weight::HostRewriteSpecifier>,
     }
@@ -359,11 +349,9 @@ pub struct RouteMatch {
     #[prost(message, optional, tag = "11")]
     pub tls_context: ::core::option::Option<route_match::TlsContextMatchOptions>,
     #[prost(message, repeated, tag = "13")]
-    pub dynamic_metadata:
-        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::MetadataMatcher>,
+    pub dynamic_metadata: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::MetadataMatcher>,
     #[prost(message, repeated, tag = "16")]
-    pub filter_state:
-        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::FilterStateMatcher>,
+    pub filter_state: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::FilterStateMatcher>,
     #[prost(oneof = "route_match::PathSpecifier", tags = "1, 2, 10, 12, 14, 15")]
     pub path_specifier: ::core::option::Option<route_match::PathSpecifier>,
 }
@@ -443,8 +431,7 @@ impl ::prost::Name for RouteMatch {
 #[prost(skip_debug)]
 pub struct CorsPolicy {
     #[prost(message, repeated, tag = "11")]
-    pub allow_origin_string_match:
-        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub allow_origin_string_match: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(string, tag = "2")]
     pub allow_methods: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -492,8 +479,7 @@ pub struct RouteAction {
     #[prost(string, tag = "5")]
     pub prefix_rewrite: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "32")]
-    pub regex_rewrite:
-        ::core::option::Option<super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>,
+    pub regex_rewrite: ::core::option::Option<super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>,
     #[prost(message, optional, tag = "41")]
     pub path_rewrite_policy: ::core::option::Option<super::super::core::v3::TypedExtensionConfig>,
     #[prost(string, tag = "45")]
@@ -542,10 +528,7 @@ pub struct RouteAction {
     pub max_stream_duration: ::core::option::Option<route_action::MaxStreamDuration>,
     #[prost(oneof = "route_action::ClusterSpecifier", tags = "1, 2, 3, 37, 39")]
     pub cluster_specifier: ::core::option::Option<route_action::ClusterSpecifier>,
-    #[prost(
-        oneof = "route_action::HostRewriteSpecifier",
-        tags = "6, 7, 29, 35, 44"
-    )]
+    #[prost(oneof = "route_action::HostRewriteSpecifier", tags = "6, 7, 29, 35, 44")]
     pub host_rewrite_specifier: ::core::option::Option<route_action::HostRewriteSpecifier>,
 }
 /// Nested message and enum types in `RouteAction`.
@@ -558,16 +541,13 @@ pub mod route_action {
         #[prost(string, tag = "5")]
         pub cluster_header: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "3")]
-        pub runtime_fraction:
-            ::core::option::Option<super::super::super::core::v3::RuntimeFractionalPercent>,
+        pub runtime_fraction: ::core::option::Option<super::super::super::core::v3::RuntimeFractionalPercent>,
         #[prost(message, optional, tag = "4")]
         pub trace_sampled: ::core::option::Option<bool>,
         #[prost(bool, tag = "6")]
         pub disable_shadow_host_suffix_append: bool,
         #[prost(message, repeated, tag = "7")]
-        pub request_headers_mutations: ::prost::alloc::vec::Vec<
-            super::super::super::common::mutation_rules::v3::HeaderMutation,
-        >,
+        pub request_headers_mutations: ::prost::alloc::vec::Vec<super::super::super::common::mutation_rules::v3::HeaderMutation>,
         #[prost(string, tag = "8")]
         pub host_rewrite_literal: ::prost::alloc::string::String,
     }
@@ -597,9 +577,7 @@ pub mod route_action {
             #[prost(string, tag = "1")]
             pub header_name: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "2")]
-            pub regex_rewrite: ::core::option::Option<
-                super::super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute,
-            >,
+            pub regex_rewrite: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>,
         }
         impl ::prost::Name for Header {
             const NAME: &'static str = "Header";
@@ -626,8 +604,7 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -665,8 +642,7 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -682,8 +658,7 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -699,8 +674,7 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.HashPolicy.FilterState".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.FilterState"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.HashPolicy.FilterState".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -743,8 +717,7 @@ pub mod route_action {
         #[prost(skip_debug)]
         pub struct ConnectConfig {
             #[prost(message, optional, tag = "1")]
-            pub proxy_protocol_config:
-                ::core::option::Option<super::super::super::super::core::v3::ProxyProtocolConfig>,
+            pub proxy_protocol_config: ::core::option::Option<super::super::super::super::core::v3::ProxyProtocolConfig>,
             #[prost(bool, tag = "2")]
             pub allow_post: bool,
         }
@@ -755,8 +728,7 @@ pub mod route_action {
                 "envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig".into()
             }
         }
     }
@@ -867,9 +839,7 @@ pub mod route_action {
         #[prost(string, tag = "29")]
         HostRewriteHeader(::prost::alloc::string::String),
         #[prost(message, tag = "35")]
-        HostRewritePathRegex(
-            super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute,
-        ),
+        HostRewritePathRegex(super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute),
         #[prost(string, tag = "44")]
         HostRewrite(::prost::alloc::string::String),
     }
@@ -900,8 +870,7 @@ pub struct RetryPolicy {
     #[prost(message, repeated, tag = "5")]
     pub retry_host_predicate: ::prost::alloc::vec::Vec<retry_policy::RetryHostPredicate>,
     #[prost(message, repeated, tag = "12")]
-    pub retry_options_predicates:
-        ::prost::alloc::vec::Vec<super::super::core::v3::TypedExtensionConfig>,
+    pub retry_options_predicates: ::prost::alloc::vec::Vec<super::super::core::v3::TypedExtensionConfig>,
     #[prost(int64, tag = "6")]
     pub host_selection_retry_max_attempts: i64,
     #[prost(uint32, repeated, tag = "7")]
@@ -1068,8 +1037,7 @@ pub struct HedgePolicy {
     #[prost(message, optional, tag = "1")]
     pub initial_requests: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "2")]
-    pub additional_request_chance:
-        ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
+    pub additional_request_chance: ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
     #[prost(bool, tag = "3")]
     pub hedge_on_per_try_timeout: bool,
 }
@@ -1224,8 +1192,7 @@ pub struct Tracing {
     #[prost(message, optional, tag = "2")]
     pub random_sampling: ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
     #[prost(message, optional, tag = "3")]
-    pub overall_sampling:
-        ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
+    pub overall_sampling: ::core::option::Option<super::super::super::r#type::v3::FractionalPercent>,
     #[prost(message, repeated, tag = "4")]
     pub custom_tags: ::prost::alloc::vec::Vec<super::super::super::r#type::tracing::v3::CustomTag>,
     #[prost(string, tag = "5")]
@@ -1284,10 +1251,7 @@ pub mod rate_limit {
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct Action {
-        #[prost(
-            oneof = "action::ActionSpecifier",
-            tags = "1, 2, 3, 12, 4, 5, 6, 7, 8, 9, 10, 11, 13"
-        )]
+        #[prost(oneof = "action::ActionSpecifier", tags = "1, 2, 3, 12, 4, 5, 6, 7, 8, 9, 10, 11, 13")]
         pub action_specifier: ::core::option::Option<action::ActionSpecifier>,
     }
     /// Nested message and enum types in `Action`.
@@ -1315,8 +1279,7 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Action.DestinationCluster".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.DestinationCluster"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.DestinationCluster".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1387,8 +1350,7 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1441,9 +1403,7 @@ pub mod rate_limit {
             #[prost(string, tag = "1")]
             pub descriptor_key: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "2")]
-            pub metadata_key: ::core::option::Option<
-                super::super::super::super::super::r#type::metadata::v3::MetadataKey,
-            >,
+            pub metadata_key: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKey>,
             #[prost(string, tag = "3")]
             pub default_value: ::prost::alloc::string::String,
         }
@@ -1463,9 +1423,7 @@ pub mod rate_limit {
             #[prost(string, tag = "1")]
             pub descriptor_key: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "2")]
-            pub metadata_key: ::core::option::Option<
-                super::super::super::super::super::r#type::metadata::v3::MetadataKey,
-            >,
+            pub metadata_key: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKey>,
             #[prost(string, tag = "3")]
             pub default_value: ::prost::alloc::string::String,
             #[prost(enumeration = "meta_data::Source", tag = "4")]
@@ -1475,9 +1433,7 @@ pub mod rate_limit {
         }
         /// Nested message and enum types in `MetaData`.
         pub mod meta_data {
-            #[derive(
-                Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-            )]
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
             #[repr(i32)]
             pub enum Source {
                 Dynamic = 0,
@@ -1541,8 +1497,7 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1555,9 +1510,7 @@ pub mod rate_limit {
             #[prost(string, tag = "3")]
             pub default_value: ::prost::alloc::string::String,
             #[prost(message, optional, tag = "4")]
-            pub address_matcher: ::core::option::Option<
-                super::super::super::super::super::r#type::matcher::v3::AddressMatcher,
-            >,
+            pub address_matcher: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::AddressMatcher>,
         }
         impl ::prost::Name for RemoteAddressMatch {
             const NAME: &'static str = "RemoteAddressMatch";
@@ -1566,8 +1519,7 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Action.RemoteAddressMatch".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.RemoteAddressMatch"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Action.RemoteAddressMatch".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -1622,9 +1574,7 @@ pub mod rate_limit {
         #[prost(skip_debug)]
         pub struct DynamicMetadata {
             #[prost(message, optional, tag = "1")]
-            pub metadata_key: ::core::option::Option<
-                super::super::super::super::super::r#type::metadata::v3::MetadataKey,
-            >,
+            pub metadata_key: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKey>,
         }
         impl ::prost::Name for DynamicMetadata {
             const NAME: &'static str = "DynamicMetadata";
@@ -1633,8 +1583,7 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Override.DynamicMetadata".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Override.DynamicMetadata"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Override.DynamicMetadata".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -1642,10 +1591,7 @@ pub mod rate_limit {
         pub struct RateLimitOverride {
             #[prost(uint32, tag = "1")]
             pub requests_per_unit: u32,
-            #[prost(
-                enumeration = "super::super::super::super::super::r#type::v3::RateLimitUnit",
-                tag = "2"
-            )]
+            #[prost(enumeration = "super::super::super::super::super::r#type::v3::RateLimitUnit", tag = "2")]
             pub unit: i32,
         }
         impl ::prost::Name for RateLimitOverride {
@@ -1655,8 +1601,7 @@ pub mod rate_limit {
                 "envoy.config.route.v3.RateLimit.Override.RateLimitOverride".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.RateLimit.Override.RateLimitOverride"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.RateLimit.Override.RateLimitOverride".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -1746,10 +1691,7 @@ pub struct HeaderMatcher {
     pub invert_match: bool,
     #[prost(bool, tag = "14")]
     pub treat_missing_header_as_empty: bool,
-    #[prost(
-        oneof = "header_matcher::HeaderMatchSpecifier",
-        tags = "4, 11, 6, 7, 9, 10, 12, 13"
-    )]
+    #[prost(oneof = "header_matcher::HeaderMatchSpecifier", tags = "4, 11, 6, 7, 9, 10, 12, 13")]
     pub header_match_specifier: ::core::option::Option<header_matcher::HeaderMatchSpecifier>,
 }
 /// Nested message and enum types in `HeaderMatcher`.
@@ -1789,12 +1731,8 @@ impl ::prost::Name for HeaderMatcher {
 pub struct QueryParameterMatcher {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    #[prost(
-        oneof = "query_parameter_matcher::QueryParameterMatchSpecifier",
-        tags = "5, 6"
-    )]
-    pub query_parameter_match_specifier:
-        ::core::option::Option<query_parameter_matcher::QueryParameterMatchSpecifier>,
+    #[prost(oneof = "query_parameter_matcher::QueryParameterMatchSpecifier", tags = "5, 6")]
+    pub query_parameter_match_specifier: ::core::option::Option<query_parameter_matcher::QueryParameterMatchSpecifier>,
 }
 /// Nested message and enum types in `QueryParameterMatcher`.
 pub mod query_parameter_matcher {
@@ -1822,8 +1760,7 @@ pub struct CookieMatcher {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub string_match:
-        ::core::option::Option<super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub string_match: ::core::option::Option<super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(bool, tag = "3")]
     pub invert_match: bool,
 }
@@ -1926,8 +1863,7 @@ pub mod scoped_route_configuration {
                 "envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment"
-                    .into()
+                "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment".into()
             }
         }
     }
@@ -1973,11 +1909,7 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.route.v3.RateLimit.XRateLimitOption",
-        values: &[
-            d::EnumValue::new(0, "UNSPECIFIED"),
-            d::EnumValue::new(1, "OFF"),
-            d::EnumValue::new(2, "DRAFT_VERSION_03"),
-        ],
+        values: &[d::EnumValue::new(0, "UNSPECIFIED"), d::EnumValue::new(1, "OFF"), d::EnumValue::new(2, "DRAFT_VERSION_03")],
     };
     impl d::DescribeEnum for super::rate_limit::XRateLimitOption {
         const INFO: &'static d::EnumInfo = &E1;
@@ -1999,10 +1931,7 @@ pub(crate) mod described {
 
     pub(crate) static E3: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.route.v3.RetryPolicy.ResetHeaderFormat",
-        values: &[
-            d::EnumValue::new(0, "SECONDS"),
-            d::EnumValue::new(1, "UNIX_TIMESTAMP"),
-        ],
+        values: &[d::EnumValue::new(0, "SECONDS"), d::EnumValue::new(1, "UNIX_TIMESTAMP")],
     };
     impl d::DescribeEnum for super::retry_policy::ResetHeaderFormat {
         const INFO: &'static d::EnumInfo = &E3;
@@ -2010,11 +1939,7 @@ pub(crate) mod described {
 
     pub(crate) static E4: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.route.v3.RouteAction.ClusterNotFoundResponseCode",
-        values: &[
-            d::EnumValue::new(0, "SERVICE_UNAVAILABLE"),
-            d::EnumValue::new(1, "NOT_FOUND"),
-            d::EnumValue::new(2, "INTERNAL_SERVER_ERROR"),
-        ],
+        values: &[d::EnumValue::new(0, "SERVICE_UNAVAILABLE"), d::EnumValue::new(1, "NOT_FOUND"), d::EnumValue::new(2, "INTERNAL_SERVER_ERROR")],
     };
     impl d::DescribeEnum for super::route_action::ClusterNotFoundResponseCode {
         const INFO: &'static d::EnumInfo = &E4;
@@ -2022,10 +1947,7 @@ pub(crate) mod described {
 
     pub(crate) static E5: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.route.v3.RouteAction.InternalRedirectAction",
-        values: &[
-            d::EnumValue::new(0, "PASS_THROUGH_INTERNAL_REDIRECT"),
-            d::EnumValue::new(1, "HANDLE_INTERNAL_REDIRECT"),
-        ],
+        values: &[d::EnumValue::new(0, "PASS_THROUGH_INTERNAL_REDIRECT"), d::EnumValue::new(1, "HANDLE_INTERNAL_REDIRECT")],
     };
     impl d::DescribeEnum for super::route_action::InternalRedirectAction {
         const INFO: &'static d::EnumInfo = &E5;
@@ -2033,11 +1955,7 @@ pub(crate) mod described {
 
     pub(crate) static E6: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.route.v3.VirtualHost.TlsRequirementType",
-        values: &[
-            d::EnumValue::new(0, "NONE"),
-            d::EnumValue::new(1, "EXTERNAL_ONLY"),
-            d::EnumValue::new(2, "ALL"),
-        ],
+        values: &[d::EnumValue::new(0, "NONE"), d::EnumValue::new(1, "EXTERNAL_ONLY"), d::EnumValue::new(2, "ALL")],
     };
     impl d::DescribeEnum for super::virtual_host::TlsRequirementType {
         const INFO: &'static d::EnumInfo = &E6;
@@ -2053,20 +1971,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"is_optional\": ",
-            "isOptional",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.ClusterSpecifierPlugin",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.ClusterSpecifierPlugin", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClusterSpecifierPlugin {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -2089,12 +1996,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterSpecifierPlugin {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.extension, r, f),
                 1 => r::slot(&mut self.is_optional, r, f),
@@ -2104,15 +2006,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
         d::FieldInfo::new(
             "\"string_match\": ",
             "stringMatch",
@@ -2122,20 +2017,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"invert_match\": ",
-            "invertMatch",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.CookieMatcher",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.CookieMatcher", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CookieMatcher {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -2159,12 +2043,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CookieMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.string_match, r, f),
@@ -2183,46 +2062,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"allow_methods\": ",
-            "allowMethods",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_headers\": ",
-            "allowHeaders",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"expose_headers\": ",
-            "exposeHeaders",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_age\": ",
-            "maxAge",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_credentials\": ",
-            "allowCredentials",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"allow_methods\": ", "allowMethods", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_headers\": ", "allowHeaders", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expose_headers\": ", "exposeHeaders", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_age\": ", "maxAge", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_credentials\": ", "allowCredentials", 6, 5, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"filter_enabled\": ",
             "filterEnabled",
@@ -2240,30 +2084,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"allow_private_network_access\": ",
-            "allowPrivateNetworkAccess",
-            12,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"forward_not_matching_preflights\": ",
-            "forwardNotMatchingPreflights",
-            13,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"allow_private_network_access\": ", "allowPrivateNetworkAccess", 12, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"forward_not_matching_preflights\": ", "forwardNotMatchingPreflights", 13, 9, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.CorsPolicy",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "enabled_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "enabled_specifier", required: false }],
     };
     impl d::Describe for super::CorsPolicy {
         const INFO: &'static d::MessageInfo = &M2;
@@ -2282,9 +2109,7 @@ pub(crate) mod described {
             d::Field::put(&self.expose_headers, v, &F2[3]);
             d::Field::put(&self.max_age, v, &F2[4]);
             d::Field::put(&self.allow_credentials, v, &F2[5]);
-            if let Some(super::cors_policy::EnabledSpecifier::FilterEnabled(x)) =
-                &self.enabled_specifier
-            {
+            if let Some(super::cors_policy::EnabledSpecifier::FilterEnabled(x)) = &self.enabled_specifier {
                 d::put_member(x, v, &F2[6]);
             }
             d::Field::put(&self.shadow_enabled, v, &F2[7]);
@@ -2299,12 +2124,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CorsPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_origin_string_match, r, f),
                 1 => r::slot(&mut self.allow_methods, r, f),
@@ -2312,10 +2132,7 @@ pub(crate) mod described {
                 3 => r::slot(&mut self.expose_headers, r, f),
                 4 => r::slot(&mut self.max_age, r, f),
                 5 => r::slot(&mut self.allow_credentials, r, f),
-                6 => r::member(r, f, |x| {
-                    self.enabled_specifier =
-                        Some(super::cors_policy::EnabledSpecifier::FilterEnabled(x))
-                }),
+                6 => r::member(r, f, |x| self.enabled_specifier = Some(super::cors_policy::EnabledSpecifier::FilterEnabled(x))),
                 7 => r::slot(&mut self.shadow_enabled, r, f),
                 8 => r::slot(&mut self.allow_private_network_access, r, f),
                 9 => r::slot(&mut self.forward_not_matching_preflights, r, f),
@@ -2325,29 +2142,10 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"operation\": ",
-            "operation",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"propagate\": ",
-            "propagate",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"operation\": ", "operation", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"propagate\": ", "propagate", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.Decorator",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.Decorator", fields: &F3, oneofs: &[] };
     impl d::Describe for super::Decorator {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -2370,12 +2168,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Decorator {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.operation, r, f),
                 1 => r::slot(&mut self.propagate, r, f),
@@ -2385,26 +2178,9 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"status\": ",
-            "status",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Int(600)),
-            d::Rule::Gte(d::Bound::Int(200)),
-        ]),
-        d::FieldInfo::new(
-            "\"body\": ",
-            "body",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"status\": ", "status", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
+            .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
+        d::FieldInfo::new("\"body\": ", "body", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"body_format\": ",
             "bodyFormat",
@@ -2414,11 +2190,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.DirectResponseAction",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.DirectResponseAction", fields: &F4, oneofs: &[] };
     impl d::Describe for super::DirectResponseAction {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -2442,12 +2214,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DirectResponseAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.status, r, f),
                 1 => r::slot(&mut self.body, r, f),
@@ -2457,19 +2224,9 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"action\": ",
-        "action",
-        1,
-        0,
-        d::Kind::Message(<crate::Any as d::Describe>::INFO),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.FilterAction",
-        fields: &F5,
-        oneofs: &[],
-    };
+    static F5: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"action\": ", "action", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.FilterAction", fields: &F5, oneofs: &[] };
     impl d::Describe for super::FilterAction {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -2491,12 +2248,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.action, r, f),
                 _ => Ok(()),
@@ -2505,36 +2257,11 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"config\": ",
-            "config",
-            1,
-            0,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"is_optional\": ",
-            "isOptional",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.FilterConfig",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.FilterConfig", fields: &F6, oneofs: &[] };
     impl d::Describe for super::FilterConfig {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -2558,12 +2285,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 1 => r::slot(&mut self.is_optional, r, f),
@@ -2574,28 +2296,11 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 11] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"exact_match\": ",
-            "exactMatch",
-            4,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"exact_match\": ", "exactMatch", 4, 1, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"safe_regex_match\": ",
             "safeRegexMatch",
@@ -2605,10 +2310,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"range_match\": ",
             "rangeMatch",
@@ -2618,57 +2320,19 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"present_match\": ",
-            "presentMatch",
-            7,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"prefix_match\": ",
-            "prefixMatch",
-            9,
-            5,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"suffix_match\": ",
-            "suffixMatch",
-            10,
-            6,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"contains_match\": ",
-            "containsMatch",
-            12,
-            7,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"present_match\": ", "presentMatch", 7, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix_match\": ", "prefixMatch", 9, 5, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"suffix_match\": ", "suffixMatch", 10, 6, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"contains_match\": ", "containsMatch", 12, 7, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"string_match\": ",
             "stringMatch",
@@ -2678,30 +2342,13 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"invert_match\": ",
-            "invertMatch",
-            8,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"treat_missing_header_as_empty\": ",
-            "treatMissingHeaderAsEmpty",
-            14,
-            10,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 8, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"treat_missing_header_as_empty\": ", "treatMissingHeaderAsEmpty", 14, 10, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.HeaderMatcher",
         fields: &F7,
-        oneofs: &[d::OneofInfo {
-            name: "header_match_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "header_match_specifier", required: false }],
     };
     impl d::Describe for super::HeaderMatcher {
         const INFO: &'static d::MessageInfo = &M7;
@@ -2715,44 +2362,28 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F7[0]);
-            if let Some(super::header_matcher::HeaderMatchSpecifier::ExactMatch(x)) =
-                &self.header_match_specifier
-            {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::ExactMatch(x)) = &self.header_match_specifier {
                 d::put_member(x, v, &F7[1]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::SafeRegexMatch(x)) =
-                &self.header_match_specifier
-            {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::SafeRegexMatch(x)) = &self.header_match_specifier {
                 d::put_member(x, v, &F7[2]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::RangeMatch(x)) =
-                &self.header_match_specifier
-            {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::RangeMatch(x)) = &self.header_match_specifier {
                 d::put_member(x, v, &F7[3]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::PresentMatch(x)) =
-                &self.header_match_specifier
-            {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::PresentMatch(x)) = &self.header_match_specifier {
                 d::put_member(x, v, &F7[4]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::PrefixMatch(x)) =
-                &self.header_match_specifier
-            {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::PrefixMatch(x)) = &self.header_match_specifier {
                 d::put_member(x, v, &F7[5]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::SuffixMatch(x)) =
-                &self.header_match_specifier
-            {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::SuffixMatch(x)) = &self.header_match_specifier {
                 d::put_member(x, v, &F7[6]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::ContainsMatch(x)) =
-                &self.header_match_specifier
-            {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::ContainsMatch(x)) = &self.header_match_specifier {
                 d::put_member(x, v, &F7[7]);
             }
-            if let Some(super::header_matcher::HeaderMatchSpecifier::StringMatch(x)) =
-                &self.header_match_specifier
-            {
+            if let Some(super::header_matcher::HeaderMatchSpecifier::StringMatch(x)) = &self.header_match_specifier {
                 d::put_member(x, v, &F7[8]);
             }
             d::Field::put(&self.invert_match, v, &F7[9]);
@@ -2766,48 +2397,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.header_match_specifier =
-                        Some(super::header_matcher::HeaderMatchSpecifier::ExactMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(
-                        super::header_matcher::HeaderMatchSpecifier::SafeRegexMatch(x),
-                    )
-                }),
-                3 => r::member(r, f, |x| {
-                    self.header_match_specifier =
-                        Some(super::header_matcher::HeaderMatchSpecifier::RangeMatch(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.header_match_specifier =
-                        Some(super::header_matcher::HeaderMatchSpecifier::PresentMatch(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.header_match_specifier =
-                        Some(super::header_matcher::HeaderMatchSpecifier::PrefixMatch(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.header_match_specifier =
-                        Some(super::header_matcher::HeaderMatchSpecifier::SuffixMatch(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.header_match_specifier = Some(
-                        super::header_matcher::HeaderMatchSpecifier::ContainsMatch(x),
-                    )
-                }),
-                8 => r::member(r, f, |x| {
-                    self.header_match_specifier =
-                        Some(super::header_matcher::HeaderMatchSpecifier::StringMatch(x))
-                }),
+                1 => r::member(r, f, |x| self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::ExactMatch(x))),
+                2 => r::member(r, f, |x| self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::SafeRegexMatch(x))),
+                3 => r::member(r, f, |x| self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::RangeMatch(x))),
+                4 => r::member(r, f, |x| self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::PresentMatch(x))),
+                5 => r::member(r, f, |x| self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::PrefixMatch(x))),
+                6 => r::member(r, f, |x| self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::SuffixMatch(x))),
+                7 => r::member(r, f, |x| self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::ContainsMatch(x))),
+                8 => r::member(r, f, |x| self.header_match_specifier = Some(super::header_matcher::HeaderMatchSpecifier::StringMatch(x))),
                 9 => r::slot(&mut self.invert_match, r, f),
                 10 => r::slot(&mut self.treat_missing_header_as_empty, r, f),
                 _ => Ok(()),
@@ -2816,15 +2416,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"initial_requests\": ",
-            "initialRequests",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"initial_requests\": ", "initialRequests", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"additional_request_chance\": ",
             "additionalRequestChance",
@@ -2833,20 +2426,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"hedge_on_per_try_timeout\": ",
-            "hedgeOnPerTryTimeout",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"hedge_on_per_try_timeout\": ", "hedgeOnPerTryTimeout", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.HedgePolicy",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.HedgePolicy", fields: &F8, oneofs: &[] };
     impl d::Describe for super::HedgePolicy {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -2870,12 +2452,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HedgePolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.initial_requests, r, f),
                 1 => r::slot(&mut self.additional_request_chance, r, f),
@@ -2886,23 +2463,9 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"max_internal_redirects\": ",
-            "maxInternalRedirects",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"redirect_response_codes\": ",
-            "redirectResponseCodes",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(5)]),
+        d::FieldInfo::new("\"max_internal_redirects\": ", "maxInternalRedirects", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"redirect_response_codes\": ", "redirectResponseCodes", 2, 1, d::Kind::U32, d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(5)]),
         d::FieldInfo::new(
             "\"predicates\": ",
             "predicates",
@@ -2911,32 +2474,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"allow_cross_scheme_redirect\": ",
-            "allowCrossSchemeRedirect",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"response_headers_to_copy\": ",
-            "responseHeadersToCopy",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[
-            d::Rule::Unique,
-            d::Rule::Each(&[d::Rule::HeaderName { strict: false }]),
-        ]),
+        d::FieldInfo::new("\"allow_cross_scheme_redirect\": ", "allowCrossSchemeRedirect", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_headers_to_copy\": ", "responseHeadersToCopy", 5, 4, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Unique, d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.InternalRedirectPolicy",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.InternalRedirectPolicy", fields: &F9, oneofs: &[] };
     impl d::Describe for super::InternalRedirectPolicy {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -2962,12 +2504,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InternalRedirectPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_internal_redirects, r, f),
                 1 => r::slot(&mut self.redirect_response_codes, r, f),
@@ -2980,11 +2517,7 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 0] = [];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.NonForwardingAction",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.NonForwardingAction", fields: &F10, oneofs: &[] };
     impl d::Describe for super::NonForwardingAction {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -3004,12 +2537,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::NonForwardingAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -3018,15 +2546,8 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
         d::FieldInfo::new(
             "\"string_match\": ",
             "stringMatch",
@@ -3037,23 +2558,12 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"present_match\": ",
-            "presentMatch",
-            6,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"present_match\": ", "presentMatch", 6, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.QueryParameterMatcher",
         fields: &F11,
-        oneofs: &[d::OneofInfo {
-            name: "query_parameter_match_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "query_parameter_match_specifier", required: false }],
     };
     impl d::Describe for super::QueryParameterMatcher {
         const INFO: &'static d::MessageInfo = &M11;
@@ -3067,16 +2577,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F11[0]);
-            if let Some(
-                super::query_parameter_matcher::QueryParameterMatchSpecifier::StringMatch(x),
-            ) = &self.query_parameter_match_specifier
-            {
+            if let Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::StringMatch(x)) = &self.query_parameter_match_specifier {
                 d::put_member(x, v, &F11[1]);
             }
-            if let Some(
-                super::query_parameter_matcher::QueryParameterMatchSpecifier::PresentMatch(x),
-            ) = &self.query_parameter_match_specifier
-            {
+            if let Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::PresentMatch(x)) = &self.query_parameter_match_specifier {
                 d::put_member(x, v, &F11[2]);
             }
         }
@@ -3088,94 +2592,30 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QueryParameterMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => {
-                    r::member(r, f, |x| {
-                        self.query_parameter_match_specifier = Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::StringMatch(x))
-                    })
-                }
-                2 => {
-                    r::member(r, f, |x| {
-                        self.query_parameter_match_specifier = Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::PresentMatch(x))
-                    })
-                }
+                1 => r::member(r, f, |x| {
+                    self.query_parameter_match_specifier = Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::StringMatch(x))
+                }),
+                2 => r::member(r, f, |x| {
+                    self.query_parameter_match_specifier = Some(super::query_parameter_matcher::QueryParameterMatchSpecifier::PresentMatch(x))
+                }),
                 _ => Ok(()),
             }
         }
     }
 
     static F12: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"stage\": ",
-            "stage",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(10))]),
-        d::FieldInfo::new(
-            "\"disable_key\": ",
-            "disableKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"actions\": ",
-            "actions",
-            3,
-            2,
-            d::Kind::Message(&M13),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"limit\": ",
-            "limit",
-            4,
-            3,
-            d::Kind::Message(&M27),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"hits_addend\": ",
-            "hitsAddend",
-            5,
-            4,
-            d::Kind::Message(&M26),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"apply_on_stream_done\": ",
-            "applyOnStreamDone",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"x_ratelimit_option\": ",
-            "xRatelimitOption",
-            7,
-            6,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"stage\": ", "stage", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
+        d::FieldInfo::new("\"disable_key\": ", "disableKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"actions\": ", "actions", 3, 2, d::Kind::Message(&M13), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"limit\": ", "limit", 4, 3, d::Kind::Message(&M27), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hits_addend\": ", "hitsAddend", 5, 4, d::Kind::Message(&M26), d::Cardinality::Optional),
+        d::FieldInfo::new("\"apply_on_stream_done\": ", "applyOnStreamDone", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"x_ratelimit_option\": ", "xRatelimitOption", 7, 6, d::Kind::Enum(&E1), d::Cardinality::Implicit),
     ];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit", fields: &F12, oneofs: &[] };
     impl d::Describe for super::RateLimit {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -3203,12 +2643,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stage, r, f),
                 1 => r::slot(&mut self.disable_key, r, f),
@@ -3223,91 +2658,17 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 13] = [
-        d::FieldInfo::new(
-            "\"source_cluster\": ",
-            "sourceCluster",
-            1,
-            0,
-            d::Kind::Message(&M25),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"destination_cluster\": ",
-            "destinationCluster",
-            2,
-            1,
-            d::Kind::Message(&M14),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"request_headers\": ",
-            "requestHeaders",
-            3,
-            2,
-            d::Kind::Message(&M24),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"query_parameters\": ",
-            "queryParameters",
-            12,
-            3,
-            d::Kind::Message(&M21),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"remote_address\": ",
-            "remoteAddress",
-            4,
-            4,
-            d::Kind::Message(&M22),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"generic_key\": ",
-            "genericKey",
-            5,
-            5,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"header_value_match\": ",
-            "headerValueMatch",
-            6,
-            6,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"dynamic_metadata\": ",
-            "dynamicMetadata",
-            7,
-            7,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: true,
-        }),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            8,
-            8,
-            d::Kind::Message(&M19),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"source_cluster\": ", "sourceCluster", 1, 0, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"destination_cluster\": ", "destinationCluster", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"request_headers\": ", "requestHeaders", 3, 2, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"query_parameters\": ", "queryParameters", 12, 3, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"remote_address\": ", "remoteAddress", 4, 4, d::Kind::Message(&M22), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"generic_key\": ", "genericKey", 5, 5, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"header_value_match\": ", "headerValueMatch", 6, 6, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"dynamic_metadata\": ", "dynamicMetadata", 7, 7, d::Kind::Message(&M15), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: true }),
+        d::FieldInfo::new("\"metadata\": ", "metadata", 8, 8, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"extension\": ",
             "extension",
@@ -3317,41 +2678,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"masked_remote_address\": ",
-            "maskedRemoteAddress",
-            10,
-            10,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"query_parameter_value_match\": ",
-            "queryParameterValueMatch",
-            11,
-            11,
-            d::Kind::Message(&M20),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"remote_address_match\": ",
-            "remoteAddressMatch",
-            13,
-            12,
-            d::Kind::Message(&M23),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"masked_remote_address\": ", "maskedRemoteAddress", 10, 10, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"query_parameter_value_match\": ", "queryParameterValueMatch", 11, 11, d::Kind::Message(&M20), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"remote_address_match\": ", "remoteAddressMatch", 13, 12, d::Kind::Message(&M23), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RateLimit.Action",
         fields: &F13,
-        oneofs: &[d::OneofInfo {
-            name: "action_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "action_specifier", required: true }],
     };
     impl d::Describe for super::rate_limit::Action {
         const INFO: &'static d::MessageInfo = &M13;
@@ -3364,69 +2699,43 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::rate_limit::action::ActionSpecifier::SourceCluster(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::SourceCluster(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[0]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::DestinationCluster(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::DestinationCluster(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[1]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::RequestHeaders(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::RequestHeaders(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[2]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::QueryParameters(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::QueryParameters(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[3]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::RemoteAddress(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::RemoteAddress(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[4]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::GenericKey(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::GenericKey(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[5]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::HeaderValueMatch(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::HeaderValueMatch(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[6]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::DynamicMetadata(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::DynamicMetadata(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[7]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::Metadata(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::Metadata(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[8]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::Extension(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::Extension(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[9]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::MaskedRemoteAddress(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::MaskedRemoteAddress(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[10]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::QueryParameterValueMatch(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::QueryParameterValueMatch(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[11]);
             }
-            if let Some(super::rate_limit::action::ActionSpecifier::RemoteAddressMatch(x)) =
-                &self.action_specifier
-            {
+            if let Some(super::rate_limit::action::ActionSpecifier::RemoteAddressMatch(x)) = &self.action_specifier {
                 d::put_member(x, v, &F13[12]);
             }
         }
@@ -3438,80 +2747,29 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::Action {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::SourceCluster(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::DestinationCluster(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.action_specifier = Some(
-                        super::rate_limit::action::ActionSpecifier::RequestHeaders(x),
-                    )
-                }),
-                3 => r::member(r, f, |x| {
-                    self.action_specifier = Some(
-                        super::rate_limit::action::ActionSpecifier::QueryParameters(x),
-                    )
-                }),
-                4 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::RemoteAddress(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::GenericKey(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::HeaderValueMatch(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.action_specifier = Some(
-                        super::rate_limit::action::ActionSpecifier::DynamicMetadata(x),
-                    )
-                }),
-                8 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::Metadata(x))
-                }),
-                9 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::Extension(x))
-                }),
-                10 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::MaskedRemoteAddress(x))
-                }),
-                11 => r::member(r, f, |x| {
-                    self.action_specifier = Some(
-                        super::rate_limit::action::ActionSpecifier::QueryParameterValueMatch(x),
-                    )
-                }),
-                12 => r::member(r, f, |x| {
-                    self.action_specifier =
-                        Some(super::rate_limit::action::ActionSpecifier::RemoteAddressMatch(x))
-                }),
+                0 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::SourceCluster(x))),
+                1 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::DestinationCluster(x))),
+                2 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::RequestHeaders(x))),
+                3 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::QueryParameters(x))),
+                4 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::RemoteAddress(x))),
+                5 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::GenericKey(x))),
+                6 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::HeaderValueMatch(x))),
+                7 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::DynamicMetadata(x))),
+                8 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::Metadata(x))),
+                9 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::Extension(x))),
+                10 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::MaskedRemoteAddress(x))),
+                11 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::QueryParameterValueMatch(x))),
+                12 => r::member(r, f, |x| self.action_specifier = Some(super::rate_limit::action::ActionSpecifier::RemoteAddressMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F14: [d::FieldInfo; 0] = [];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.DestinationCluster",
-        fields: &F14,
-        oneofs: &[],
-    };
+    pub(crate) static M14: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.DestinationCluster", fields: &F14, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::DestinationCluster {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -3531,12 +2789,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::DestinationCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -3545,15 +2798,7 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"metadata_key\": ",
             "metadataKey",
@@ -3563,20 +2808,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.DynamicMetaData",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.DynamicMetaData", fields: &F15, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::DynamicMetaData {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -3600,12 +2835,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::DynamicMetaData {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_key, r, f),
                 1 => r::slot(&mut self.metadata_key, r, f),
@@ -3616,37 +2846,13 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"descriptor_value\": ",
-            "descriptorValue",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            3,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            2,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"descriptor_value\": ", "descriptorValue", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 2, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M16: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.GenericKey",
-        fields: &F16,
-        oneofs: &[],
-    };
+    pub(crate) static M16: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.GenericKey", fields: &F16, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::GenericKey {
         const INFO: &'static d::MessageInfo = &M16;
     }
@@ -3670,12 +2876,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::GenericKey {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_value, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -3686,54 +2887,15 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"descriptor_value\": ",
-            "descriptorValue",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            5,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            4,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"expect_match\": ",
-            "expectMatch",
-            2,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"headers\": ",
-            "headers",
-            3,
-            4,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"descriptor_value\": ", "descriptorValue", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 5, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expect_match\": ", "expectMatch", 2, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"headers\": ", "headers", 3, 4, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M17: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.HeaderValueMatch",
-        fields: &F17,
-        oneofs: &[],
-    };
+    pub(crate) static M17: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.HeaderValueMatch", fields: &F17, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::HeaderValueMatch {
         const INFO: &'static d::MessageInfo = &M17;
     }
@@ -3759,12 +2921,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::HeaderValueMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_value, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -3777,30 +2934,13 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"v4_prefix_mask_len\": ",
-            "v4PrefixMaskLen",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(32))]),
-        d::FieldInfo::new(
-            "\"v6_prefix_mask_len\": ",
-            "v6PrefixMaskLen",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new("\"v4_prefix_mask_len\": ", "v4PrefixMaskLen", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(32))]),
+        d::FieldInfo::new("\"v6_prefix_mask_len\": ", "v6PrefixMaskLen", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
     ];
-    pub(crate) static M18: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress",
-        fields: &F18,
-        oneofs: &[],
-    };
+    pub(crate) static M18: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress", fields: &F18, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::MaskedRemoteAddress {
         const INFO: &'static d::MessageInfo = &M18;
     }
@@ -3823,12 +2963,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::MaskedRemoteAddress {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.v4_prefix_mask_len, r, f),
                 1 => r::slot(&mut self.v6_prefix_mask_len, r, f),
@@ -3838,15 +2973,7 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"metadata_key\": ",
             "metadataKey",
@@ -3856,37 +2983,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"source\": ",
-            "source",
-            4,
-            3,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"skip_if_absent\": ",
-            "skipIfAbsent",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"source\": ", "source", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"skip_if_absent\": ", "skipIfAbsent", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M19: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.MetaData",
-        fields: &F19,
-        oneofs: &[],
-    };
+    pub(crate) static M19: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.MetaData", fields: &F19, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::MetaData {
         const INFO: &'static d::MessageInfo = &M19;
     }
@@ -3912,12 +3014,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::MetaData {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_key, r, f),
                 1 => r::slot(&mut self.metadata_key, r, f),
@@ -3930,54 +3027,16 @@ pub(crate) mod described {
     }
 
     static F20: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"descriptor_value\": ",
-            "descriptorValue",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            5,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            4,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"expect_match\": ",
-            "expectMatch",
-            2,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"query_parameters\": ",
-            "queryParameters",
-            3,
-            4,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"descriptor_value\": ", "descriptorValue", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 5, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expect_match\": ", "expectMatch", 2, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"query_parameters\": ", "queryParameters", 3, 4, d::Kind::Message(&M11), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M20: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch",
-        fields: &F20,
-        oneofs: &[],
-    };
+    pub(crate) static M20: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch", fields: &F20, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::QueryParameterValueMatch {
         const INFO: &'static d::MessageInfo = &M20;
     }
@@ -4003,12 +3062,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::QueryParameterValueMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_value, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -4021,38 +3075,13 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"query_parameter_name\": ",
-            "queryParameterName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"skip_if_absent\": ",
-            "skipIfAbsent",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"query_parameter_name\": ", "queryParameterName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"skip_if_absent\": ", "skipIfAbsent", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M21: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.QueryParameters",
-        fields: &F21,
-        oneofs: &[],
-    };
+    pub(crate) static M21: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.QueryParameters", fields: &F21, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::QueryParameters {
         const INFO: &'static d::MessageInfo = &M21;
     }
@@ -4076,12 +3105,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::QueryParameters {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.query_parameter_name, r, f),
                 1 => r::slot(&mut self.descriptor_key, r, f),
@@ -4092,11 +3116,8 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 0] = [];
-    pub(crate) static M22: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.RemoteAddress",
-        fields: &F22,
-        oneofs: &[],
-    };
+    pub(crate) static M22: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.RemoteAddress", fields: &F22, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::RemoteAddress {
         const INFO: &'static d::MessageInfo = &M22;
     }
@@ -4116,12 +3137,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::RemoteAddress {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -4130,31 +3146,10 @@ pub(crate) mod described {
     }
 
     static F23: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"descriptor_value\": ",
-            "descriptorValue",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"descriptor_value\": ", "descriptorValue", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 2, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"address_matcher\": ",
             "addressMatcher",
@@ -4165,11 +3160,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M23: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.RemoteAddressMatch",
-        fields: &F23,
-        oneofs: &[],
-    };
+    pub(crate) static M23: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.RemoteAddressMatch", fields: &F23, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::RemoteAddressMatch {
         const INFO: &'static d::MessageInfo = &M23;
     }
@@ -4194,12 +3186,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::RemoteAddressMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_value, r, f),
                 1 => r::slot(&mut self.descriptor_key, r, f),
@@ -4211,38 +3198,13 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"header_name\": ",
-            "headerName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"skip_if_absent\": ",
-            "skipIfAbsent",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"skip_if_absent\": ", "skipIfAbsent", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M24: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.RequestHeaders",
-        fields: &F24,
-        oneofs: &[],
-    };
+    pub(crate) static M24: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.RequestHeaders", fields: &F24, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::RequestHeaders {
         const INFO: &'static d::MessageInfo = &M24;
     }
@@ -4266,12 +3228,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::RequestHeaders {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 1 => r::slot(&mut self.descriptor_key, r, f),
@@ -4282,11 +3239,8 @@ pub(crate) mod described {
     }
 
     static F25: [d::FieldInfo; 0] = [];
-    pub(crate) static M25: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Action.SourceCluster",
-        fields: &F25,
-        oneofs: &[],
-    };
+    pub(crate) static M25: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.SourceCluster", fields: &F25, oneofs: &[] };
     impl d::Describe for super::rate_limit::action::SourceCluster {
         const INFO: &'static d::MessageInfo = &M25;
     }
@@ -4306,12 +3260,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::action::SourceCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -4320,42 +3269,15 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"number\": ",
-            "number",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(1000000000))]),
-        d::FieldInfo::new(
-            "\"format\": ",
-            "format",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
+        d::FieldInfo::new("\"number\": ", "number", 1, 0, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(1000000000))]),
+        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::Prefix("%"),
             d::Rule::Suffix("%"),
         ]),
-        d::FieldInfo::new(
-            "\"is_negative_hits\": ",
-            "isNegativeHits",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"is_negative_hits\": ", "isNegativeHits", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M26: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.HitsAddend",
-        fields: &F26,
-        oneofs: &[],
-    };
+    pub(crate) static M26: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.HitsAddend", fields: &F26, oneofs: &[] };
     impl d::Describe for super::rate_limit::HitsAddend {
         const INFO: &'static d::MessageInfo = &M26;
     }
@@ -4379,12 +3301,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::HitsAddend {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.number, r, f),
                 1 => r::slot(&mut self.format, r, f),
@@ -4395,32 +3312,13 @@ pub(crate) mod described {
     }
 
     static F27: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"dynamic_metadata\": ",
-            "dynamicMetadata",
-            1,
-            0,
-            d::Kind::Message(&M28),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"rate_limit\": ",
-            "rateLimit",
-            2,
-            1,
-            d::Kind::Message(&M29),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"dynamic_metadata\": ", "dynamicMetadata", 1, 0, d::Kind::Message(&M28), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"rate_limit\": ", "rateLimit", 2, 1, d::Kind::Message(&M29), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M27: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RateLimit.Override",
         fields: &F27,
-        oneofs: &[d::OneofInfo {
-            name: "override_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "override_specifier", required: true }],
     };
     impl d::Describe for super::rate_limit::Override {
         const INFO: &'static d::MessageInfo = &M27;
@@ -4433,14 +3331,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::rate_limit::r#override::OverrideSpecifier::DynamicMetadata(x)) =
-                &self.override_specifier
-            {
+            if let Some(super::rate_limit::r#override::OverrideSpecifier::DynamicMetadata(x)) = &self.override_specifier {
                 d::put_member(x, v, &F27[0]);
             }
-            if let Some(super::rate_limit::r#override::OverrideSpecifier::RateLimit(x)) =
-                &self.override_specifier
-            {
+            if let Some(super::rate_limit::r#override::OverrideSpecifier::RateLimit(x)) = &self.override_specifier {
                 d::put_member(x, v, &F27[1]);
             }
         }
@@ -4452,22 +3346,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::Override {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.override_specifier =
-                        Some(super::rate_limit::r#override::OverrideSpecifier::DynamicMetadata(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.override_specifier = Some(
-                        super::rate_limit::r#override::OverrideSpecifier::RateLimit(x),
-                    )
-                }),
+                0 => r::member(r, f, |x| self.override_specifier = Some(super::rate_limit::r#override::OverrideSpecifier::DynamicMetadata(x))),
+                1 => r::member(r, f, |x| self.override_specifier = Some(super::rate_limit::r#override::OverrideSpecifier::RateLimit(x))),
                 _ => Ok(()),
             }
         }
@@ -4482,11 +3364,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M28: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Override.DynamicMetadata",
-        fields: &F28,
-        oneofs: &[],
-    };
+    pub(crate) static M28: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Override.DynamicMetadata", fields: &F28, oneofs: &[] };
     impl d::Describe for super::rate_limit::r#override::DynamicMetadata {
         const INFO: &'static d::MessageInfo = &M28;
     }
@@ -4508,12 +3387,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::r#override::DynamicMetadata {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_key, r, f),
                 _ => Ok(()),
@@ -4522,28 +3396,11 @@ pub(crate) mod described {
     }
 
     static F29: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"requests_per_unit\": ",
-            "requestsPerUnit",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"unit\": ",
-            "unit",
-            2,
-            1,
-            d::Kind::Enum(&crate::envoy::r#type::v3::described::E3),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"requests_per_unit\": ", "requestsPerUnit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"unit\": ", "unit", 2, 1, d::Kind::Enum(&crate::envoy::r#type::v3::described::E3), d::Cardinality::Implicit),
     ];
-    pub(crate) static M29: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RateLimit.Override.RateLimitOverride",
-        fields: &F29,
-        oneofs: &[],
-    };
+    pub(crate) static M29: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Override.RateLimitOverride", fields: &F29, oneofs: &[] };
     impl d::Describe for super::rate_limit::r#override::RateLimitOverride {
         const INFO: &'static d::MessageInfo = &M29;
     }
@@ -4566,12 +3423,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit::r#override::RateLimitOverride {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requests_per_unit, r, f),
                 1 => r::slot(&mut self.unit, r, f),
@@ -4581,61 +3433,17 @@ pub(crate) mod described {
     }
 
     static F30: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"https_redirect\": ",
-            "httpsRedirect",
-            4,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"scheme_redirect\": ",
-            "schemeRedirect",
-            7,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"host_redirect\": ",
-            "hostRedirect",
-            1,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"port_redirect\": ",
-            "portRedirect",
-            8,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"path_redirect\": ",
-            "pathRedirect",
-            2,
-            4,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(1)
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"prefix_rewrite\": ",
-            "prefixRewrite",
-            5,
-            5,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(1)
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"https_redirect\": ", "httpsRedirect", 4, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"scheme_redirect\": ", "schemeRedirect", 7, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"host_redirect\": ", "hostRedirect", 1, 2, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"port_redirect\": ", "portRedirect", 8, 3, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path_redirect\": ", "pathRedirect", 2, 4, d::Kind::String, d::Cardinality::Optional)
+            .oneof(1)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"prefix_rewrite\": ", "prefixRewrite", 5, 5, d::Kind::String, d::Cardinality::Optional)
+            .oneof(1)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"regex_rewrite\": ",
             "regexRewrite",
@@ -4645,45 +3453,16 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(1),
-        d::FieldInfo::new(
-            "\"path_rewrite\": ",
-            "pathRewrite",
-            10,
-            7,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
-        d::FieldInfo::new(
-            "\"response_code\": ",
-            "responseCode",
-            3,
-            8,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"strip_query\": ",
-            "stripQuery",
-            6,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"path_rewrite\": ", "pathRewrite", 10, 7, d::Kind::String, d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"response_code\": ", "responseCode", 3, 8, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"strip_query\": ", "stripQuery", 6, 9, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M30: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RedirectAction",
         fields: &F30,
         oneofs: &[
-            d::OneofInfo {
-                name: "scheme_rewrite_specifier",
-                required: false,
-            },
-            d::OneofInfo {
-                name: "path_rewrite_specifier",
-                required: false,
-            },
+            d::OneofInfo { name: "scheme_rewrite_specifier", required: false },
+            d::OneofInfo { name: "path_rewrite_specifier", required: false },
         ],
     };
     impl d::Describe for super::RedirectAction {
@@ -4697,36 +3476,24 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(x)) =
-                &self.scheme_rewrite_specifier
-            {
+            if let Some(super::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(x)) = &self.scheme_rewrite_specifier {
                 d::put_member(x, v, &F30[0]);
             }
-            if let Some(super::redirect_action::SchemeRewriteSpecifier::SchemeRedirect(x)) =
-                &self.scheme_rewrite_specifier
-            {
+            if let Some(super::redirect_action::SchemeRewriteSpecifier::SchemeRedirect(x)) = &self.scheme_rewrite_specifier {
                 d::put_member(x, v, &F30[1]);
             }
             d::Field::put(&self.host_redirect, v, &F30[2]);
             d::Field::put(&self.port_redirect, v, &F30[3]);
-            if let Some(super::redirect_action::PathRewriteSpecifier::PathRedirect(x)) =
-                &self.path_rewrite_specifier
-            {
+            if let Some(super::redirect_action::PathRewriteSpecifier::PathRedirect(x)) = &self.path_rewrite_specifier {
                 d::put_member(x, v, &F30[4]);
             }
-            if let Some(super::redirect_action::PathRewriteSpecifier::PrefixRewrite(x)) =
-                &self.path_rewrite_specifier
-            {
+            if let Some(super::redirect_action::PathRewriteSpecifier::PrefixRewrite(x)) = &self.path_rewrite_specifier {
                 d::put_member(x, v, &F30[5]);
             }
-            if let Some(super::redirect_action::PathRewriteSpecifier::RegexRewrite(x)) =
-                &self.path_rewrite_specifier
-            {
+            if let Some(super::redirect_action::PathRewriteSpecifier::RegexRewrite(x)) = &self.path_rewrite_specifier {
                 d::put_member(x, v, &F30[6]);
             }
-            if let Some(super::redirect_action::PathRewriteSpecifier::PathRewrite(x)) =
-                &self.path_rewrite_specifier
-            {
+            if let Some(super::redirect_action::PathRewriteSpecifier::PathRewrite(x)) = &self.path_rewrite_specifier {
                 d::put_member(x, v, &F30[7]);
             }
             d::Field::put(&self.response_code, v, &F30[8]);
@@ -4740,42 +3507,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedirectAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.scheme_rewrite_specifier =
-                        Some(super::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.scheme_rewrite_specifier =
-                        Some(super::redirect_action::SchemeRewriteSpecifier::SchemeRedirect(x))
-                }),
+                0 => r::member(r, f, |x| self.scheme_rewrite_specifier = Some(super::redirect_action::SchemeRewriteSpecifier::HttpsRedirect(x))),
+                1 => r::member(r, f, |x| self.scheme_rewrite_specifier = Some(super::redirect_action::SchemeRewriteSpecifier::SchemeRedirect(x))),
                 2 => r::slot(&mut self.host_redirect, r, f),
                 3 => r::slot(&mut self.port_redirect, r, f),
-                4 => r::member(r, f, |x| {
-                    self.path_rewrite_specifier = Some(
-                        super::redirect_action::PathRewriteSpecifier::PathRedirect(x),
-                    )
-                }),
-                5 => r::member(r, f, |x| {
-                    self.path_rewrite_specifier = Some(
-                        super::redirect_action::PathRewriteSpecifier::PrefixRewrite(x),
-                    )
-                }),
-                6 => r::member(r, f, |x| {
-                    self.path_rewrite_specifier = Some(
-                        super::redirect_action::PathRewriteSpecifier::RegexRewrite(x),
-                    )
-                }),
-                7 => r::member(r, f, |x| {
-                    self.path_rewrite_specifier =
-                        Some(super::redirect_action::PathRewriteSpecifier::PathRewrite(x))
-                }),
+                4 => r::member(r, f, |x| self.path_rewrite_specifier = Some(super::redirect_action::PathRewriteSpecifier::PathRedirect(x))),
+                5 => r::member(r, f, |x| self.path_rewrite_specifier = Some(super::redirect_action::PathRewriteSpecifier::PrefixRewrite(x))),
+                6 => r::member(r, f, |x| self.path_rewrite_specifier = Some(super::redirect_action::PathRewriteSpecifier::RegexRewrite(x))),
+                7 => r::member(r, f, |x| self.path_rewrite_specifier = Some(super::redirect_action::PathRewriteSpecifier::PathRewrite(x))),
                 8 => r::slot(&mut self.response_code, r, f),
                 9 => r::slot(&mut self.strip_query, r, f),
                 _ => Ok(()),
@@ -4784,22 +3525,8 @@ pub(crate) mod described {
     }
 
     static F31: [d::FieldInfo; 14] = [
-        d::FieldInfo::new(
-            "\"retry_on\": ",
-            "retryOn",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"num_retries\": ",
-            "numRetries",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"retry_on\": ", "retryOn", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"num_retries\": ", "numRetries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"per_try_timeout\": ",
             "perTryTimeout",
@@ -4816,22 +3543,8 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"retry_priority\": ",
-            "retryPriority",
-            4,
-            4,
-            d::Kind::Message(&M36),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"retry_host_predicate\": ",
-            "retryHostPredicate",
-            5,
-            5,
-            d::Kind::Message(&M35),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"retry_priority\": ", "retryPriority", 4, 4, d::Kind::Message(&M36), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_host_predicate\": ", "retryHostPredicate", 5, 5, d::Kind::Message(&M35), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"retry_options_predicates\": ",
             "retryOptionsPredicates",
@@ -4840,68 +3553,15 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"host_selection_retry_max_attempts\": ",
-            "hostSelectionRetryMaxAttempts",
-            6,
-            7,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"retriable_status_codes\": ",
-            "retriableStatusCodes",
-            7,
-            8,
-            d::Kind::U32,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"retry_back_off\": ",
-            "retryBackOff",
-            8,
-            9,
-            d::Kind::Message(&M34),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"rate_limited_retry_back_off\": ",
-            "rateLimitedRetryBackOff",
-            11,
-            10,
-            d::Kind::Message(&M32),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"retriable_headers\": ",
-            "retriableHeaders",
-            9,
-            11,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"retriable_request_headers\": ",
-            "retriableRequestHeaders",
-            10,
-            12,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"refresh_cluster_on_retry\": ",
-            "refreshClusterOnRetry",
-            14,
-            13,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"host_selection_retry_max_attempts\": ", "hostSelectionRetryMaxAttempts", 6, 7, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retriable_status_codes\": ", "retriableStatusCodes", 7, 8, d::Kind::U32, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retry_back_off\": ", "retryBackOff", 8, 9, d::Kind::Message(&M34), d::Cardinality::Optional),
+        d::FieldInfo::new("\"rate_limited_retry_back_off\": ", "rateLimitedRetryBackOff", 11, 10, d::Kind::Message(&M32), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retriable_headers\": ", "retriableHeaders", 9, 11, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retriable_request_headers\": ", "retriableRequestHeaders", 10, 12, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"refresh_cluster_on_retry\": ", "refreshClusterOnRetry", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M31: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RetryPolicy",
-        fields: &F31,
-        oneofs: &[],
-    };
+    pub(crate) static M31: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RetryPolicy", fields: &F31, oneofs: &[] };
     impl d::Describe for super::RetryPolicy {
         const INFO: &'static d::MessageInfo = &M31;
     }
@@ -4936,12 +3596,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RetryPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.retry_on, r, f),
                 1 => r::slot(&mut self.num_retries, r, f),
@@ -4963,15 +3618,8 @@ pub(crate) mod described {
     }
 
     static F32: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"reset_headers\": ",
-            "resetHeaders",
-            1,
-            0,
-            d::Kind::Message(&M33),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"reset_headers\": ", "resetHeaders", 1, 0, d::Kind::Message(&M33), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"max_interval\": ",
             "maxInterval",
@@ -4982,11 +3630,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
     ];
-    pub(crate) static M32: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RetryPolicy.RateLimitedRetryBackOff",
-        fields: &F32,
-        oneofs: &[],
-    };
+    pub(crate) static M32: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RetryPolicy.RateLimitedRetryBackOff", fields: &F32, oneofs: &[] };
     impl d::Describe for super::retry_policy::RateLimitedRetryBackOff {
         const INFO: &'static d::MessageInfo = &M32;
     }
@@ -5009,12 +3654,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RateLimitedRetryBackOff {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.reset_headers, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),
@@ -5024,30 +3664,11 @@ pub(crate) mod described {
     }
 
     static F33: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"format\": ",
-            "format",
-            2,
-            1,
-            d::Kind::Enum(&E3),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M33: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RetryPolicy.ResetHeader",
-        fields: &F33,
-        oneofs: &[],
-    };
+    pub(crate) static M33: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RetryPolicy.ResetHeader", fields: &F33, oneofs: &[] };
     impl d::Describe for super::retry_policy::ResetHeader {
         const INFO: &'static d::MessageInfo = &M33;
     }
@@ -5070,12 +3691,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::ResetHeader {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.format, r, f),
@@ -5104,11 +3720,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
     ];
-    pub(crate) static M34: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RetryPolicy.RetryBackOff",
-        fields: &F34,
-        oneofs: &[],
-    };
+    pub(crate) static M34: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RetryPolicy.RetryBackOff", fields: &F34, oneofs: &[] };
     impl d::Describe for super::retry_policy::RetryBackOff {
         const INFO: &'static d::MessageInfo = &M34;
     }
@@ -5131,12 +3743,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryBackOff {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_interval, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),
@@ -5146,32 +3753,14 @@ pub(crate) mod described {
     }
 
     static F35: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M35: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RetryPolicy.RetryHostPredicate",
         fields: &F35,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::retry_policy::RetryHostPredicate {
         const INFO: &'static d::MessageInfo = &M35;
@@ -5185,9 +3774,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F35[0]);
-            if let Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x)) =
-                &self.config_type
-            {
+            if let Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F35[1]);
             }
         }
@@ -5199,50 +3786,24 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryHostPredicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type =
-                        Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::retry_policy::retry_host_predicate::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F36: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M36: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RetryPolicy.RetryPriority",
         fields: &F36,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::retry_policy::RetryPriority {
         const INFO: &'static d::MessageInfo = &M36;
@@ -5256,9 +3817,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F36[0]);
-            if let Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x)) =
-                &self.config_type
-            {
+            if let Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F36[1]);
             }
         }
@@ -5270,86 +3829,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::retry_policy::RetryPriority {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type =
-                        Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::retry_policy::retry_priority::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F37: [d::FieldInfo; 19] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            14,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"match\": ",
-            "match",
-            1,
-            1,
-            d::Kind::Message(&M51),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"route\": ",
-            "route",
-            2,
-            2,
-            d::Kind::Message(&M38),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"redirect\": ",
-            "redirect",
-            3,
-            3,
-            d::Kind::Message(&M30),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"direct_response\": ",
-            "directResponse",
-            7,
-            4,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"filter_action\": ",
-            "filterAction",
-            17,
-            5,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"non_forwarding_action\": ",
-            "nonForwardingAction",
-            18,
-            6,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 14, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"match\": ", "match", 1, 1, d::Kind::Message(&M51), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"route\": ", "route", 2, 2, d::Kind::Message(&M38), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"redirect\": ", "redirect", 3, 3, d::Kind::Message(&M30), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"direct_response\": ", "directResponse", 7, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"filter_action\": ", "filterAction", 17, 5, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"non_forwarding_action\": ", "nonForwardingAction", 18, 6, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -5358,14 +3854,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"decorator\": ",
-            "decorator",
-            5,
-            8,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"decorator\": ", "decorator", 5, 8, d::Kind::Message(&M3), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"typed_per_filter_config\": ",
             "typedPerFilterConfig",
@@ -5383,18 +3872,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"request_headers_to_remove\": ",
-            "requestHeadersToRemove",
-            12,
-            11,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[
-            d::Rule::MinChars(1),
-            d::Rule::HeaderName { strict: false },
-        ])]),
+        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 12, 11, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -5404,54 +3883,13 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"response_headers_to_remove\": ",
-            "responseHeadersToRemove",
-            11,
-            13,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[
-            d::Rule::MinChars(1),
-            d::Rule::HeaderName { strict: false },
-        ])]),
-        d::FieldInfo::new(
-            "\"tracing\": ",
-            "tracing",
-            15,
-            14,
-            d::Kind::Message(&M58),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"per_request_buffer_limit_bytes\": ",
-            "perRequestBufferLimitBytes",
-            16,
-            15,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            19,
-            16,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"request_body_buffer_limit\": ",
-            "requestBodyBufferLimit",
-            20,
-            17,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"response_headers_to_remove\": ", "responseHeadersToRemove", 11, 13, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
+        d::FieldInfo::new("\"tracing\": ", "tracing", 15, 14, d::Kind::Message(&M58), d::Cardinality::Optional),
+        d::FieldInfo::new("\"per_request_buffer_limit_bytes\": ", "perRequestBufferLimitBytes", 16, 15, d::Kind::U32, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 19, 16, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_body_buffer_limit\": ", "requestBodyBufferLimit", 20, 17, d::Kind::U64, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"route_specifiers\": ",
             "routeSpecifiers",
@@ -5461,14 +3899,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M37: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.Route",
-        fields: &F37,
-        oneofs: &[d::OneofInfo {
-            name: "action",
-            required: true,
-        }],
-    };
+    pub(crate) static M37: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.Route", fields: &F37, oneofs: &[d::OneofInfo { name: "action", required: true }] };
     impl d::Describe for super::Route {
         const INFO: &'static d::MessageInfo = &M37;
     }
@@ -5518,30 +3950,15 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Route {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.r#match, r, f),
-                2 => r::member(r, f, |x| {
-                    self.action = Some(super::route::Action::Route(r::new_box(x)))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.action = Some(super::route::Action::Redirect(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.action = Some(super::route::Action::DirectResponse(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.action = Some(super::route::Action::FilterAction(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.action = Some(super::route::Action::NonForwardingAction(x))
-                }),
+                2 => r::member(r, f, |x| self.action = Some(super::route::Action::Route(r::new_box(x)))),
+                3 => r::member(r, f, |x| self.action = Some(super::route::Action::Redirect(x))),
+                4 => r::member(r, f, |x| self.action = Some(super::route::Action::DirectResponse(x))),
+                5 => r::member(r, f, |x| self.action = Some(super::route::Action::FilterAction(x))),
+                6 => r::member(r, f, |x| self.action = Some(super::route::Action::NonForwardingAction(x))),
                 7 => r::slot(&mut self.metadata, r, f),
                 8 => r::slot(&mut self.decorator, r, f),
                 9 => r::slot(&mut self.typed_per_filter_config, r, f),
@@ -5560,44 +3977,12 @@ pub(crate) mod described {
     }
 
     static F38: [d::FieldInfo; 37] = [
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"cluster_header\": ",
-            "clusterHeader",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"weighted_clusters\": ",
-            "weightedClusters",
-            3,
-            2,
-            d::Kind::Message(&M62),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"cluster_specifier_plugin\": ",
-            "clusterSpecifierPlugin",
-            37,
-            3,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster_header\": ", "clusterHeader", 2, 1, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"weighted_clusters\": ", "weightedClusters", 3, 2, d::Kind::Message(&M62), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"cluster_specifier_plugin\": ", "clusterSpecifierPlugin", 37, 3, d::Kind::String, d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"inline_cluster_specifier_plugin\": ",
             "inlineClusterSpecifierPlugin",
@@ -5624,15 +4009,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"prefix_rewrite\": ",
-            "prefixRewrite",
-            5,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"prefix_rewrite\": ", "prefixRewrite", 5, 7, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"regex_rewrite\": ",
             "regexRewrite",
@@ -5649,43 +4027,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"path_rewrite\": ",
-            "pathRewrite",
-            45,
-            10,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"host_rewrite_literal\": ",
-            "hostRewriteLiteral",
-            6,
-            11,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(1)
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"auto_host_rewrite\": ",
-            "autoHostRewrite",
-            7,
-            12,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .oneof(1),
-        d::FieldInfo::new(
-            "\"host_rewrite_header\": ",
-            "hostRewriteHeader",
-            29,
-            13,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(1)
-        .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"path_rewrite\": ", "pathRewrite", 45, 10, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"host_rewrite_literal\": ", "hostRewriteLiteral", 6, 11, d::Kind::String, d::Cardinality::Optional)
+            .oneof(1)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"auto_host_rewrite\": ", "autoHostRewrite", 7, 12, d::Kind::Bool, d::Cardinality::Wrapper).oneof(1),
+        d::FieldInfo::new("\"host_rewrite_header\": ", "hostRewriteHeader", 29, 13, d::Kind::String, d::Cardinality::Optional)
+            .oneof(1)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"host_rewrite_path_regex\": ",
             "hostRewritePathRegex",
@@ -5695,23 +4044,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(1),
-        d::FieldInfo::new(
-            "\"host_rewrite\": ",
-            "hostRewrite",
-            44,
-            15,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
-        d::FieldInfo::new(
-            "\"append_x_forwarded_host\": ",
-            "appendXForwardedHost",
-            38,
-            16,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"host_rewrite\": ", "hostRewrite", 44, 15, d::Kind::String, d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"append_x_forwarded_host\": ", "appendXForwardedHost", 38, 16, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -5744,14 +4078,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            9,
-            21,
-            d::Kind::Message(&M31),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 9, 21, d::Kind::Message(&M31), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"retry_policy_typed_config\": ",
             "retryPolicyTypedConfig",
@@ -5760,14 +4087,7 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"request_mirror_policies\": ",
-            "requestMirrorPolicies",
-            30,
-            23,
-            d::Kind::Message(&M47),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"request_mirror_policies\": ", "requestMirrorPolicies", 30, 23, d::Kind::Message(&M47), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"priority\": ",
             "priority",
@@ -5777,46 +4097,12 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"rate_limits\": ",
-            "rateLimits",
-            13,
-            25,
-            d::Kind::Message(&M12),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"include_vh_rate_limits\": ",
-            "includeVhRateLimits",
-            14,
-            26,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"hash_policy\": ",
-            "hashPolicy",
-            15,
-            27,
-            d::Kind::Message(&M39),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"cors\": ",
-            "cors",
-            17,
-            28,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"rate_limits\": ", "rateLimits", 13, 25, d::Kind::Message(&M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"include_vh_rate_limits\": ", "includeVhRateLimits", 14, 26, d::Kind::Bool, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"hash_policy\": ", "hashPolicy", 15, 27, d::Kind::Message(&M39), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"cors\": ", "cors", 17, 28, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"max_grpc_timeout\": ",
             "maxGrpcTimeout",
@@ -5825,10 +4111,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"grpc_timeout_offset\": ",
             "grpcTimeoutOffset",
@@ -5837,80 +4120,20 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"upgrade_configs\": ",
-            "upgradeConfigs",
-            25,
-            31,
-            d::Kind::Message(&M48),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"internal_redirect_policy\": ",
-            "internalRedirectPolicy",
-            34,
-            32,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"internal_redirect_action\": ",
-            "internalRedirectAction",
-            26,
-            33,
-            d::Kind::Enum(&E5),
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"max_internal_redirects\": ",
-            "maxInternalRedirects",
-            31,
-            34,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"hedge_policy\": ",
-            "hedgePolicy",
-            27,
-            35,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"max_stream_duration\": ",
-            "maxStreamDuration",
-            36,
-            36,
-            d::Kind::Message(&M46),
-            d::Cardinality::Optional,
-        ),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"upgrade_configs\": ", "upgradeConfigs", 25, 31, d::Kind::Message(&M48), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"internal_redirect_policy\": ", "internalRedirectPolicy", 34, 32, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"internal_redirect_action\": ", "internalRedirectAction", 26, 33, d::Kind::Enum(&E5), d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"max_internal_redirects\": ", "maxInternalRedirects", 31, 34, d::Kind::U32, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"hedge_policy\": ", "hedgePolicy", 27, 35, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_stream_duration\": ", "maxStreamDuration", 36, 36, d::Kind::Message(&M46), d::Cardinality::Optional),
     ];
     pub(crate) static M38: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction",
         fields: &F38,
-        oneofs: &[
-            d::OneofInfo {
-                name: "cluster_specifier",
-                required: true,
-            },
-            d::OneofInfo {
-                name: "host_rewrite_specifier",
-                required: false,
-            },
-        ],
+        oneofs: &[d::OneofInfo { name: "cluster_specifier", required: true }, d::OneofInfo { name: "host_rewrite_specifier", required: false }],
     };
     impl d::Describe for super::RouteAction {
         const INFO: &'static d::MessageInfo = &M38;
@@ -5923,28 +4146,19 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::route_action::ClusterSpecifier::Cluster(x)) = &self.cluster_specifier
-            {
+            if let Some(super::route_action::ClusterSpecifier::Cluster(x)) = &self.cluster_specifier {
                 d::put_member(x, v, &F38[0]);
             }
-            if let Some(super::route_action::ClusterSpecifier::ClusterHeader(x)) =
-                &self.cluster_specifier
-            {
+            if let Some(super::route_action::ClusterSpecifier::ClusterHeader(x)) = &self.cluster_specifier {
                 d::put_member(x, v, &F38[1]);
             }
-            if let Some(super::route_action::ClusterSpecifier::WeightedClusters(x)) =
-                &self.cluster_specifier
-            {
+            if let Some(super::route_action::ClusterSpecifier::WeightedClusters(x)) = &self.cluster_specifier {
                 d::put_member(x, v, &F38[2]);
             }
-            if let Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x)) =
-                &self.cluster_specifier
-            {
+            if let Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x)) = &self.cluster_specifier {
                 d::put_member(x, v, &F38[3]);
             }
-            if let Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x)) =
-                &self.cluster_specifier
-            {
+            if let Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x)) = &self.cluster_specifier {
                 d::put_member(x, v, &F38[4]);
             }
             d::Field::put(&self.cluster_not_found_response_code, v, &F38[5]);
@@ -5953,29 +4167,19 @@ pub(crate) mod described {
             d::Field::put(&self.regex_rewrite, v, &F38[8]);
             d::Field::put(&self.path_rewrite_policy, v, &F38[9]);
             d::Field::put(&self.path_rewrite, v, &F38[10]);
-            if let Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x)) =
-                &self.host_rewrite_specifier
-            {
+            if let Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F38[11]);
             }
-            if let Some(super::route_action::HostRewriteSpecifier::AutoHostRewrite(x)) =
-                &self.host_rewrite_specifier
-            {
+            if let Some(super::route_action::HostRewriteSpecifier::AutoHostRewrite(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F38[12]);
             }
-            if let Some(super::route_action::HostRewriteSpecifier::HostRewriteHeader(x)) =
-                &self.host_rewrite_specifier
-            {
+            if let Some(super::route_action::HostRewriteSpecifier::HostRewriteHeader(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F38[13]);
             }
-            if let Some(super::route_action::HostRewriteSpecifier::HostRewritePathRegex(x)) =
-                &self.host_rewrite_specifier
-            {
+            if let Some(super::route_action::HostRewriteSpecifier::HostRewritePathRegex(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F38[14]);
             }
-            if let Some(super::route_action::HostRewriteSpecifier::HostRewrite(x)) =
-                &self.host_rewrite_specifier
-            {
+            if let Some(super::route_action::HostRewriteSpecifier::HostRewrite(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F38[15]);
             }
             d::Field::put(&self.append_x_forwarded_host, v, &F38[16]);
@@ -6008,59 +4212,24 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RouteAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.cluster_specifier = Some(super::route_action::ClusterSpecifier::Cluster(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.cluster_specifier =
-                        Some(super::route_action::ClusterSpecifier::ClusterHeader(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.cluster_specifier =
-                        Some(super::route_action::ClusterSpecifier::WeightedClusters(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.cluster_specifier =
-                        Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.cluster_specifier =
-                        Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x))
-                }),
+                0 => r::member(r, f, |x| self.cluster_specifier = Some(super::route_action::ClusterSpecifier::Cluster(x))),
+                1 => r::member(r, f, |x| self.cluster_specifier = Some(super::route_action::ClusterSpecifier::ClusterHeader(x))),
+                2 => r::member(r, f, |x| self.cluster_specifier = Some(super::route_action::ClusterSpecifier::WeightedClusters(x))),
+                3 => r::member(r, f, |x| self.cluster_specifier = Some(super::route_action::ClusterSpecifier::ClusterSpecifierPlugin(x))),
+                4 => r::member(r, f, |x| self.cluster_specifier = Some(super::route_action::ClusterSpecifier::InlineClusterSpecifierPlugin(x))),
                 5 => r::slot(&mut self.cluster_not_found_response_code, r, f),
                 6 => r::slot(&mut self.metadata_match, r, f),
                 7 => r::slot(&mut self.prefix_rewrite, r, f),
                 8 => r::slot(&mut self.regex_rewrite, r, f),
                 9 => r::slot(&mut self.path_rewrite_policy, r, f),
                 10 => r::slot(&mut self.path_rewrite, r, f),
-                11 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier =
-                        Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x))
-                }),
-                12 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier = Some(
-                        super::route_action::HostRewriteSpecifier::AutoHostRewrite(x),
-                    )
-                }),
-                13 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier =
-                        Some(super::route_action::HostRewriteSpecifier::HostRewriteHeader(x))
-                }),
-                14 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier =
-                        Some(super::route_action::HostRewriteSpecifier::HostRewritePathRegex(x))
-                }),
-                15 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier =
-                        Some(super::route_action::HostRewriteSpecifier::HostRewrite(x))
-                }),
+                11 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewriteLiteral(x))),
+                12 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::AutoHostRewrite(x))),
+                13 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewriteHeader(x))),
+                14 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewritePathRegex(x))),
+                15 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::route_action::HostRewriteSpecifier::HostRewrite(x))),
                 16 => r::slot(&mut self.append_x_forwarded_host, r, f),
                 17 => r::slot(&mut self.timeout, r, f),
                 18 => r::slot(&mut self.idle_timeout, r, f),
@@ -6088,67 +4257,17 @@ pub(crate) mod described {
     }
 
     static F39: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            1,
-            0,
-            d::Kind::Message(&M44),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"cookie\": ",
-            "cookie",
-            2,
-            1,
-            d::Kind::Message(&M41),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"connection_properties\": ",
-            "connectionProperties",
-            3,
-            2,
-            d::Kind::Message(&M40),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"query_parameter\": ",
-            "queryParameter",
-            5,
-            3,
-            d::Kind::Message(&M45),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"filter_state\": ",
-            "filterState",
-            6,
-            4,
-            d::Kind::Message(&M43),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"terminal\": ",
-            "terminal",
-            4,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::Message(&M44), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"cookie\": ", "cookie", 2, 1, d::Kind::Message(&M41), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"connection_properties\": ", "connectionProperties", 3, 2, d::Kind::Message(&M40), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"query_parameter\": ", "queryParameter", 5, 3, d::Kind::Message(&M45), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"filter_state\": ", "filterState", 6, 4, d::Kind::Message(&M43), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"terminal\": ", "terminal", 4, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M39: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction.HashPolicy",
         fields: &F39,
-        oneofs: &[d::OneofInfo {
-            name: "policy_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "policy_specifier", required: true }],
     };
     impl d::Describe for super::route_action::HashPolicy {
         const INFO: &'static d::MessageInfo = &M39;
@@ -6161,30 +4280,19 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::route_action::hash_policy::PolicySpecifier::Header(x)) =
-                &self.policy_specifier
-            {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::Header(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F39[0]);
             }
-            if let Some(super::route_action::hash_policy::PolicySpecifier::Cookie(x)) =
-                &self.policy_specifier
-            {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::Cookie(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F39[1]);
             }
-            if let Some(super::route_action::hash_policy::PolicySpecifier::ConnectionProperties(
-                x,
-            )) = &self.policy_specifier
-            {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::ConnectionProperties(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F39[2]);
             }
-            if let Some(super::route_action::hash_policy::PolicySpecifier::QueryParameter(x)) =
-                &self.policy_specifier
-            {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::QueryParameter(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F39[3]);
             }
-            if let Some(super::route_action::hash_policy::PolicySpecifier::FilterState(x)) =
-                &self.policy_specifier
-            {
+            if let Some(super::route_action::hash_policy::PolicySpecifier::FilterState(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F39[4]);
             }
             d::Field::put(&self.terminal, v, &F39[5]);
@@ -6197,53 +4305,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::HashPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.policy_specifier =
-                        Some(super::route_action::hash_policy::PolicySpecifier::Header(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.policy_specifier =
-                        Some(super::route_action::hash_policy::PolicySpecifier::Cookie(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(
-                        super::route_action::hash_policy::PolicySpecifier::ConnectionProperties(x),
-                    )
-                }),
-                3 => r::member(r, f, |x| {
-                    self.policy_specifier =
-                        Some(super::route_action::hash_policy::PolicySpecifier::QueryParameter(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.policy_specifier =
-                        Some(super::route_action::hash_policy::PolicySpecifier::FilterState(x))
-                }),
+                0 => r::member(r, f, |x| self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::Header(x))),
+                1 => r::member(r, f, |x| self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::Cookie(x))),
+                2 => r::member(r, f, |x| self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::ConnectionProperties(x))),
+                3 => r::member(r, f, |x| self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::QueryParameter(x))),
+                4 => r::member(r, f, |x| self.policy_specifier = Some(super::route_action::hash_policy::PolicySpecifier::FilterState(x))),
                 5 => r::slot(&mut self.terminal, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F40: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"source_ip\": ",
-        "sourceIp",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M40: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties",
-        fields: &F40,
-        oneofs: &[],
-    };
+    static F40: [d::FieldInfo; 1] = [d::FieldInfo::new("\"source_ip\": ", "sourceIp", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    pub(crate) static M40: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties", fields: &F40, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::ConnectionProperties {
         const INFO: &'static d::MessageInfo = &M40;
     }
@@ -6265,12 +4342,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::ConnectionProperties {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source_ip, r, f),
                 _ => Ok(()),
@@ -6279,45 +4351,13 @@ pub(crate) mod described {
     }
 
     static F41: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"ttl\": ",
-            "ttl",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"attributes\": ",
-            "attributes",
-            4,
-            3,
-            d::Kind::Message(&M42),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"ttl\": ", "ttl", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"path\": ", "path", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"attributes\": ", "attributes", 4, 3, d::Kind::Message(&M42), d::Cardinality::Repeated),
     ];
-    pub(crate) static M41: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.HashPolicy.Cookie",
-        fields: &F41,
-        oneofs: &[],
-    };
+    pub(crate) static M41: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.Cookie", fields: &F41, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::Cookie {
         const INFO: &'static d::MessageInfo = &M41;
     }
@@ -6342,12 +4382,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::Cookie {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.ttl, r, f),
@@ -6359,37 +4394,16 @@ pub(crate) mod described {
     }
 
     static F42: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::MaxBytes(16384),
-            d::Rule::HeaderValue { strict: false },
-        ]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
     ];
-    pub(crate) static M42: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute",
-        fields: &F42,
-        oneofs: &[],
-    };
+    pub(crate) static M42: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.CookieAttribute", fields: &F42, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::CookieAttribute {
         const INFO: &'static d::MessageInfo = &M42;
     }
@@ -6412,12 +4426,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::CookieAttribute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -6426,20 +4435,10 @@ pub(crate) mod described {
         }
     }
 
-    static F43: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M43: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.HashPolicy.FilterState",
-        fields: &F43,
-        oneofs: &[],
-    };
+    static F43: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M43: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.FilterState", fields: &F43, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::FilterState {
         const INFO: &'static d::MessageInfo = &M43;
     }
@@ -6461,12 +4460,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::FilterState {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -6475,15 +4469,8 @@ pub(crate) mod described {
     }
 
     static F44: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"header_name\": ",
-            "headerName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"regex_rewrite\": ",
             "regexRewrite",
@@ -6493,11 +4480,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M44: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.HashPolicy.Header",
-        fields: &F44,
-        oneofs: &[],
-    };
+    pub(crate) static M44: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.Header", fields: &F44, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::Header {
         const INFO: &'static d::MessageInfo = &M44;
     }
@@ -6520,12 +4504,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::Header {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 1 => r::slot(&mut self.regex_rewrite, r, f),
@@ -6534,20 +4513,10 @@ pub(crate) mod described {
         }
     }
 
-    static F45: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"name\": ",
-        "name",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M45: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter",
-        fields: &F45,
-        oneofs: &[],
-    };
+    static F45: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M45: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter", fields: &F45, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::QueryParameter {
         const INFO: &'static d::MessageInfo = &M45;
     }
@@ -6569,12 +4538,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::hash_policy::QueryParameter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 _ => Ok(()),
@@ -6608,11 +4572,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M46: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.MaxStreamDuration",
-        fields: &F46,
-        oneofs: &[],
-    };
+    pub(crate) static M46: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.MaxStreamDuration", fields: &F46, oneofs: &[] };
     impl d::Describe for super::route_action::MaxStreamDuration {
         const INFO: &'static d::MessageInfo = &M46;
     }
@@ -6636,12 +4597,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::MaxStreamDuration {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_stream_duration, r, f),
                 1 => r::slot(&mut self.grpc_timeout_header_max, r, f),
@@ -6652,23 +4608,9 @@ pub(crate) mod described {
     }
 
     static F47: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"cluster_header\": ",
-            "clusterHeader",
-            5,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster_header\": ", "clusterHeader", 5, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"runtime_fraction\": ",
             "runtimeFraction",
@@ -6677,22 +4619,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"trace_sampled\": ",
-            "traceSampled",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"disable_shadow_host_suffix_append\": ",
-            "disableShadowHostSuffixAppend",
-            6,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"trace_sampled\": ", "traceSampled", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"disable_shadow_host_suffix_append\": ", "disableShadowHostSuffixAppend", 6, 4, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"request_headers_mutations\": ",
             "requestHeadersMutations",
@@ -6702,21 +4630,11 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"host_rewrite_literal\": ",
-            "hostRewriteLiteral",
-            8,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"host_rewrite_literal\": ", "hostRewriteLiteral", 8, 6, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
     ];
-    pub(crate) static M47: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.RequestMirrorPolicy",
-        fields: &F47,
-        oneofs: &[],
-    };
+    pub(crate) static M47: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.RequestMirrorPolicy", fields: &F47, oneofs: &[] };
     impl d::Describe for super::route_action::RequestMirrorPolicy {
         const INFO: &'static d::MessageInfo = &M47;
     }
@@ -6744,12 +4662,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::RequestMirrorPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 1 => r::slot(&mut self.cluster_header, r, f),
@@ -6764,37 +4677,13 @@ pub(crate) mod described {
     }
 
     static F48: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"upgrade_type\": ",
-            "upgradeType",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"enabled\": ",
-            "enabled",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"connect_config\": ",
-            "connectConfig",
-            3,
-            2,
-            d::Kind::Message(&M49),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"upgrade_type\": ", "upgradeType", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"enabled\": ", "enabled", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"connect_config\": ", "connectConfig", 3, 2, d::Kind::Message(&M49), d::Cardinality::Optional),
     ];
-    pub(crate) static M48: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.UpgradeConfig",
-        fields: &F48,
-        oneofs: &[],
-    };
+    pub(crate) static M48: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.UpgradeConfig", fields: &F48, oneofs: &[] };
     impl d::Describe for super::route_action::UpgradeConfig {
         const INFO: &'static d::MessageInfo = &M48;
     }
@@ -6818,12 +4707,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::UpgradeConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.upgrade_type, r, f),
                 1 => r::slot(&mut self.enabled, r, f),
@@ -6842,20 +4726,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M66),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"allow_post\": ",
-            "allowPost",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"allow_post\": ", "allowPost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M49: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig",
-        fields: &F49,
-        oneofs: &[],
-    };
+    pub(crate) static M49: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig", fields: &F49, oneofs: &[] };
     impl d::Describe for super::route_action::upgrade_config::ConnectConfig {
         const INFO: &'static d::MessageInfo = &M49;
     }
@@ -6878,12 +4752,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_action::upgrade_config::ConnectConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.proxy_protocol_config, r, f),
                 1 => r::slot(&mut self.allow_post, r, f),
@@ -6893,39 +4762,11 @@ pub(crate) mod described {
     }
 
     static F50: [d::FieldInfo; 19] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"virtual_hosts\": ",
-            "virtualHosts",
-            2,
-            1,
-            d::Kind::Message(&M61),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"vhds\": ",
-            "vhds",
-            9,
-            2,
-            d::Kind::Message(&M59),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"internal_only_headers\": ",
-            "internalOnlyHeaders",
-            3,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"virtual_hosts\": ", "virtualHosts", 2, 1, d::Kind::Message(&M61), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"vhds\": ", "vhds", 9, 2, d::Kind::Message(&M59), d::Cardinality::Optional),
+        d::FieldInfo::new("\"internal_only_headers\": ", "internalOnlyHeaders", 3, 3, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -6935,15 +4776,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"response_headers_to_remove\": ",
-            "responseHeadersToRemove",
-            5,
-            5,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
+        d::FieldInfo::new("\"response_headers_to_remove\": ", "responseHeadersToRemove", 5, 5, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"request_headers_to_add\": ",
             "requestHeadersToAdd",
@@ -6953,15 +4787,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"request_headers_to_remove\": ",
-            "requestHeadersToRemove",
-            8,
-            7,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
+        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 8, 7, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"most_specific_header_mutations_wins\": ",
             "mostSpecificHeaderMutationsWins",
@@ -6970,14 +4797,7 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"validate_clusters\": ",
-            "validateClusters",
-            7,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"validate_clusters\": ", "validateClusters", 7, 9, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"max_direct_response_body_size_bytes\": ",
             "maxDirectResponseBodySizeBytes",
@@ -6986,38 +4806,10 @@ pub(crate) mod described {
             d::Kind::U32,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new(
-            "\"cluster_specifier_plugins\": ",
-            "clusterSpecifierPlugins",
-            12,
-            11,
-            d::Kind::Message(&M0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"request_mirror_policies\": ",
-            "requestMirrorPolicies",
-            13,
-            12,
-            d::Kind::Message(&M47),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"ignore_port_in_host_matching\": ",
-            "ignorePortInHostMatching",
-            14,
-            13,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"vhost_header\": ",
-            "vhostHeader",
-            18,
-            14,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"cluster_specifier_plugins\": ", "clusterSpecifierPlugins", 12, 11, d::Kind::Message(&M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"request_mirror_policies\": ", "requestMirrorPolicies", 13, 12, d::Kind::Message(&M47), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"ignore_port_in_host_matching\": ", "ignorePortInHostMatching", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"vhost_header\": ", "vhostHeader", 18, 14, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"ignore_path_parameters_in_path_matching\": ",
             "ignorePathParametersInPathMatching",
@@ -7051,11 +4843,7 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M50: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteConfiguration",
-        fields: &F50,
-        oneofs: &[],
-    };
+    pub(crate) static M50: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RouteConfiguration", fields: &F50, oneofs: &[] };
     impl d::Describe for super::RouteConfiguration {
         const INFO: &'static d::MessageInfo = &M50;
     }
@@ -7095,12 +4883,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RouteConfiguration {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.virtual_hosts, r, f),
@@ -7127,24 +4910,8 @@ pub(crate) mod described {
     }
 
     static F51: [d::FieldInfo; 15] = [
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"safe_regex\": ",
             "safeRegex",
@@ -7155,55 +4922,32 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"connect_matcher\": ",
-            "connectMatcher",
-            12,
-            3,
-            d::Kind::Message(&M52),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"path_separated_prefix\": ",
-            "pathSeparatedPrefix",
-            14,
-            4,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Pattern(&d::Pattern {
-            text: "^[^?#]+[^?#/]$",
-            classes: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
-                3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5,
-                5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 1, 1, 6, 6,
-                6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
-                7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 9, 8, 8, 10, 11, 11, 11, 12, 1, 1, 1, 1, 1,
-                1, 1, 1, 1, 1, 1,
-            ],
-            width: 13,
-            table: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 10,
-                0, 2, 0, 0, 0, 11, 12, 13, 14, 15, 16, 17, 0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5,
-                5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 2, 0, 0,
-                0, 11, 12, 13, 14, 15, 16, 17, 0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11, 11, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                11, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                13, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            ],
-            accepts: &[
-                false, false, false, false, false, false, false, false, false, false, true, false,
-                false, false, false, false, false, false,
-            ],
-        })]),
+        d::FieldInfo::new("\"connect_matcher\": ", "connectMatcher", 12, 3, d::Kind::Message(&M52), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"path_separated_prefix\": ", "pathSeparatedPrefix", 14, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[
+            d::Rule::Pattern(&d::Pattern {
+                text: "^[^?#]+[^?#/]$",
+                classes: &[
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+                    0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3,
+                    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+                    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 1, 1, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
+                    6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 9, 8, 8, 10, 11, 11, 11, 12, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                ],
+                width: 13,
+                table: &[
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 0, 2, 0, 0, 0, 11, 12, 13, 14, 15, 16, 17, 0,
+                    0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3,
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0,
+                    0, 0, 0, 0, 10, 0, 2, 0, 0, 0, 11, 12, 13, 14, 15, 16, 17, 0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11, 0, 0, 0,
+                    0, 0, 0, 0, 0, 0, 0, 11, 11, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 13, 0, 0, 0, 0, 0,
+                    0, 0, 0, 0, 0, 13, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                ],
+                accepts: &[
+                    false, false, false, false, false, false, false, false, false, false, true, false, false, false, false, false, false, false,
+                ],
+            }),
+        ]),
         d::FieldInfo::new(
             "\"path_match_policy\": ",
             "pathMatchPolicy",
@@ -7213,14 +4957,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"case_sensitive\": ",
-            "caseSensitive",
-            4,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"case_sensitive\": ", "caseSensitive", 4, 6, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"runtime_fraction\": ",
             "runtimeFraction",
@@ -7229,46 +4966,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"headers\": ",
-            "headers",
-            6,
-            8,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"query_parameters\": ",
-            "queryParameters",
-            7,
-            9,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"cookies\": ",
-            "cookies",
-            17,
-            10,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"grpc\": ",
-            "grpc",
-            8,
-            11,
-            d::Kind::Message(&M53),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"tls_context\": ",
-            "tlsContext",
-            11,
-            12,
-            d::Kind::Message(&M54),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"headers\": ", "headers", 6, 8, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"query_parameters\": ", "queryParameters", 7, 9, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"cookies\": ", "cookies", 17, 10, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"grpc\": ", "grpc", 8, 11, d::Kind::Message(&M53), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tls_context\": ", "tlsContext", 11, 12, d::Kind::Message(&M54), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"dynamic_metadata\": ",
             "dynamicMetadata",
@@ -7289,10 +4991,7 @@ pub(crate) mod described {
     pub(crate) static M51: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteMatch",
         fields: &F51,
-        oneofs: &[d::OneofInfo {
-            name: "path_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "path_specifier", required: true }],
     };
     impl d::Describe for super::RouteMatch {
         const INFO: &'static d::MessageInfo = &M51;
@@ -7314,18 +5013,13 @@ pub(crate) mod described {
             if let Some(super::route_match::PathSpecifier::SafeRegex(x)) = &self.path_specifier {
                 d::put_member(x, v, &F51[2]);
             }
-            if let Some(super::route_match::PathSpecifier::ConnectMatcher(x)) = &self.path_specifier
-            {
+            if let Some(super::route_match::PathSpecifier::ConnectMatcher(x)) = &self.path_specifier {
                 d::put_member(x, v, &F51[3]);
             }
-            if let Some(super::route_match::PathSpecifier::PathSeparatedPrefix(x)) =
-                &self.path_specifier
-            {
+            if let Some(super::route_match::PathSpecifier::PathSeparatedPrefix(x)) = &self.path_specifier {
                 d::put_member(x, v, &F51[4]);
             }
-            if let Some(super::route_match::PathSpecifier::PathMatchPolicy(x)) =
-                &self.path_specifier
-            {
+            if let Some(super::route_match::PathSpecifier::PathMatchPolicy(x)) = &self.path_specifier {
                 d::put_member(x, v, &F51[5]);
             }
             d::Field::put(&self.case_sensitive, v, &F51[6]);
@@ -7346,33 +5040,14 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RouteMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.path_specifier = Some(super::route_match::PathSpecifier::Prefix(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.path_specifier = Some(super::route_match::PathSpecifier::Path(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.path_specifier = Some(super::route_match::PathSpecifier::SafeRegex(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.path_specifier = Some(super::route_match::PathSpecifier::ConnectMatcher(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.path_specifier =
-                        Some(super::route_match::PathSpecifier::PathSeparatedPrefix(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.path_specifier =
-                        Some(super::route_match::PathSpecifier::PathMatchPolicy(x))
-                }),
+                0 => r::member(r, f, |x| self.path_specifier = Some(super::route_match::PathSpecifier::Prefix(x))),
+                1 => r::member(r, f, |x| self.path_specifier = Some(super::route_match::PathSpecifier::Path(x))),
+                2 => r::member(r, f, |x| self.path_specifier = Some(super::route_match::PathSpecifier::SafeRegex(x))),
+                3 => r::member(r, f, |x| self.path_specifier = Some(super::route_match::PathSpecifier::ConnectMatcher(x))),
+                4 => r::member(r, f, |x| self.path_specifier = Some(super::route_match::PathSpecifier::PathSeparatedPrefix(x))),
+                5 => r::member(r, f, |x| self.path_specifier = Some(super::route_match::PathSpecifier::PathMatchPolicy(x))),
                 6 => r::slot(&mut self.case_sensitive, r, f),
                 7 => r::slot(&mut self.runtime_fraction, r, f),
                 8 => r::slot(&mut self.headers, r, f),
@@ -7388,11 +5063,8 @@ pub(crate) mod described {
     }
 
     static F52: [d::FieldInfo; 0] = [];
-    pub(crate) static M52: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteMatch.ConnectMatcher",
-        fields: &F52,
-        oneofs: &[],
-    };
+    pub(crate) static M52: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteMatch.ConnectMatcher", fields: &F52, oneofs: &[] };
     impl d::Describe for super::route_match::ConnectMatcher {
         const INFO: &'static d::MessageInfo = &M52;
     }
@@ -7412,12 +5084,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_match::ConnectMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -7426,11 +5093,8 @@ pub(crate) mod described {
     }
 
     static F53: [d::FieldInfo; 0] = [];
-    pub(crate) static M53: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteMatch.GrpcRouteMatchOptions",
-        fields: &F53,
-        oneofs: &[],
-    };
+    pub(crate) static M53: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteMatch.GrpcRouteMatchOptions", fields: &F53, oneofs: &[] };
     impl d::Describe for super::route_match::GrpcRouteMatchOptions {
         const INFO: &'static d::MessageInfo = &M53;
     }
@@ -7450,12 +5114,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_match::GrpcRouteMatchOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -7464,28 +5123,11 @@ pub(crate) mod described {
     }
 
     static F54: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"presented\": ",
-            "presented",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"validated\": ",
-            "validated",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"presented\": ", "presented", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"validated\": ", "validated", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M54: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.RouteMatch.TlsContextMatchOptions",
-        fields: &F54,
-        oneofs: &[],
-    };
+    pub(crate) static M54: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.RouteMatch.TlsContextMatchOptions", fields: &F54, oneofs: &[] };
     impl d::Describe for super::route_match::TlsContextMatchOptions {
         const INFO: &'static d::MessageInfo = &M54;
     }
@@ -7508,12 +5150,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::route_match::TlsContextMatchOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.presented, r, f),
                 1 => r::slot(&mut self.validated, r, f),
@@ -7523,54 +5160,13 @@ pub(crate) mod described {
     }
 
     static F55: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"on_demand\": ",
-            "onDemand",
-            4,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"route_configuration_name\": ",
-            "routeConfigurationName",
-            2,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"route_configuration\": ",
-            "routeConfiguration",
-            5,
-            3,
-            d::Kind::Message(&M50),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            3,
-            4,
-            d::Kind::Message(&M56),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"on_demand\": ", "onDemand", 4, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", "name", 1, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"route_configuration_name\": ", "routeConfigurationName", 2, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"route_configuration\": ", "routeConfiguration", 5, 3, d::Kind::Message(&M50), d::Cardinality::Optional),
+        d::FieldInfo::new("\"key\": ", "key", 3, 4, d::Kind::Message(&M56), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M55: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.ScopedRouteConfiguration",
-        fields: &F55,
-        oneofs: &[],
-    };
+    pub(crate) static M55: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.ScopedRouteConfiguration", fields: &F55, oneofs: &[] };
     impl d::Describe for super::ScopedRouteConfiguration {
         const INFO: &'static d::MessageInfo = &M55;
     }
@@ -7596,12 +5192,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScopedRouteConfiguration {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.on_demand, r, f),
                 1 => r::slot(&mut self.name, r, f),
@@ -7613,20 +5204,10 @@ pub(crate) mod described {
         }
     }
 
-    static F56: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"fragments\": ",
-        "fragments",
-        1,
-        0,
-        d::Kind::Message(&M57),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M56: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.ScopedRouteConfiguration.Key",
-        fields: &F56,
-        oneofs: &[],
-    };
+    static F56: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"fragments\": ", "fragments", 1, 0, d::Kind::Message(&M57), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M56: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.route.v3.ScopedRouteConfiguration.Key", fields: &F56, oneofs: &[] };
     impl d::Describe for super::scoped_route_configuration::Key {
         const INFO: &'static d::MessageInfo = &M56;
     }
@@ -7648,12 +5229,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_route_configuration::Key {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fragments, r, f),
                 _ => Ok(()),
@@ -7661,22 +5237,11 @@ pub(crate) mod described {
         }
     }
 
-    static F57: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"string_key\": ",
-        "stringKey",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Optional,
-    )
-    .oneof(0)];
+    static F57: [d::FieldInfo; 1] = [d::FieldInfo::new("\"string_key\": ", "stringKey", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0)];
     pub(crate) static M57: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment",
         fields: &F57,
-        oneofs: &[d::OneofInfo {
-            name: "type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "type", required: true }],
     };
     impl d::Describe for super::scoped_route_configuration::key::Fragment {
         const INFO: &'static d::MessageInfo = &M57;
@@ -7689,9 +5254,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::scoped_route_configuration::key::fragment::Type::StringKey(x)) =
-                &self.r#type
-            {
+            if let Some(super::scoped_route_configuration::key::fragment::Type::StringKey(x)) = &self.r#type {
                 d::put_member(x, v, &F57[0]);
             }
         }
@@ -7703,17 +5266,9 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_route_configuration::key::Fragment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#type =
-                        Some(super::scoped_route_configuration::key::fragment::Type::StringKey(x))
-                }),
+                0 => r::member(r, f, |x| self.r#type = Some(super::scoped_route_configuration::key::fragment::Type::StringKey(x))),
                 _ => Ok(()),
             }
         }
@@ -7752,28 +5307,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::tracing::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"operation\": ",
-            "operation",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"upstream_operation\": ",
-            "upstreamOperation",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"operation\": ", "operation", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upstream_operation\": ", "upstreamOperation", 6, 5, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M58: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.Tracing",
-        fields: &F58,
-        oneofs: &[],
-    };
+    pub(crate) static M58: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.Tracing", fields: &F58, oneofs: &[] };
     impl d::Describe for super::Tracing {
         const INFO: &'static d::MessageInfo = &M58;
     }
@@ -7800,12 +5337,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Tracing {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.client_sampling, r, f),
                 1 => r::slot(&mut self.random_sampling, r, f),
@@ -7827,11 +5359,7 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M59: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.Vhds",
-        fields: &F59,
-        oneofs: &[],
-    };
+    pub(crate) static M59: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.Vhds", fields: &F59, oneofs: &[] };
     impl d::Describe for super::Vhds {
         const INFO: &'static d::MessageInfo = &M59;
     }
@@ -7853,12 +5381,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Vhds {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_source, r, f),
                 _ => Ok(()),
@@ -7867,29 +5390,10 @@ pub(crate) mod described {
     }
 
     static F60: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"headers\": ",
-            "headers",
-            4,
-            0,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"headers\": ", "headers", 4, 0, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
-    pub(crate) static M60: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.VirtualCluster",
-        fields: &F60,
-        oneofs: &[],
-    };
+    pub(crate) static M60: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.VirtualCluster", fields: &F60, oneofs: &[] };
     impl d::Describe for super::VirtualCluster {
         const INFO: &'static d::MessageInfo = &M60;
     }
@@ -7912,12 +5416,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::VirtualCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.headers, r, f),
                 1 => r::slot(&mut self.name, r, f),
@@ -7927,35 +5426,10 @@ pub(crate) mod described {
     }
 
     static F61: [d::FieldInfo; 24] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"domains\": ",
-            "domains",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[
-            d::Rule::MinItems(1),
-            d::Rule::Each(&[d::Rule::HeaderValue { strict: false }]),
-        ]),
-        d::FieldInfo::new(
-            "\"routes\": ",
-            "routes",
-            3,
-            2,
-            d::Kind::Message(&M37),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"domains\": ", "domains", 2, 1, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1), d::Rule::Each(&[d::Rule::HeaderValue { strict: false }])]),
+        d::FieldInfo::new("\"routes\": ", "routes", 3, 2, d::Kind::Message(&M37), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -7964,31 +5438,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"require_tls\": ",
-            "requireTls",
-            4,
-            4,
-            d::Kind::Enum(&E6),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"virtual_clusters\": ",
-            "virtualClusters",
-            5,
-            5,
-            d::Kind::Message(&M60),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"rate_limits\": ",
-            "rateLimits",
-            6,
-            6,
-            d::Kind::Message(&M12),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"require_tls\": ", "requireTls", 4, 4, d::Kind::Enum(&E6), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"virtual_clusters\": ", "virtualClusters", 5, 5, d::Kind::Message(&M60), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"rate_limits\": ", "rateLimits", 6, 6, d::Kind::Message(&M12), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"request_headers_to_add\": ",
             "requestHeadersToAdd",
@@ -7998,18 +5450,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"request_headers_to_remove\": ",
-            "requestHeadersToRemove",
-            13,
-            8,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[
-            d::Rule::MinChars(1),
-            d::Rule::HeaderName { strict: false },
-        ])]),
+        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 13, 8, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -8019,30 +5461,10 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"response_headers_to_remove\": ",
-            "responseHeadersToRemove",
-            11,
-            10,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[
-            d::Rule::MinChars(1),
-            d::Rule::HeaderName { strict: false },
-        ])]),
-        d::FieldInfo::new(
-            "\"cors\": ",
-            "cors",
-            8,
-            11,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"response_headers_to_remove\": ", "responseHeadersToRemove", 11, 10, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
+        d::FieldInfo::new("\"cors\": ", "cors", 8, 11, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_per_filter_config\": ",
             "typedPerFilterConfig",
@@ -8051,14 +5473,7 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new(
-            "\"include_request_attempt_count\": ",
-            "includeRequestAttemptCount",
-            14,
-            13,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"include_request_attempt_count\": ", "includeRequestAttemptCount", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"include_attempt_count_in_response\": ",
             "includeAttemptCountInResponse",
@@ -8067,14 +5482,7 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            16,
-            15,
-            d::Kind::Message(&M31),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 16, 15, d::Kind::Message(&M31), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"retry_policy_typed_config\": ",
             "retryPolicyTypedConfig",
@@ -8083,50 +5491,12 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"hedge_policy\": ",
-            "hedgePolicy",
-            17,
-            17,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"include_is_timeout_retry_header\": ",
-            "includeIsTimeoutRetryHeader",
-            23,
-            18,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"per_request_buffer_limit_bytes\": ",
-            "perRequestBufferLimitBytes",
-            18,
-            19,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"request_body_buffer_limit\": ",
-            "requestBodyBufferLimit",
-            25,
-            20,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"request_mirror_policies\": ",
-            "requestMirrorPolicies",
-            22,
-            21,
-            d::Kind::Message(&M47),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"hedge_policy\": ", "hedgePolicy", 17, 17, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"include_is_timeout_retry_header\": ", "includeIsTimeoutRetryHeader", 23, 18, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"per_request_buffer_limit_bytes\": ", "perRequestBufferLimitBytes", 18, 19, d::Kind::U32, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"request_body_buffer_limit\": ", "requestBodyBufferLimit", 25, 20, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"request_mirror_policies\": ", "requestMirrorPolicies", 22, 21, d::Kind::Message(&M47), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -8144,11 +5514,7 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M61: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.route.v3.VirtualHost",
-        fields: &F61,
-        oneofs: &[],
-    };
+    pub(crate) static M61: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.VirtualHost", fields: &F61, oneofs: &[] };
     impl d::Describe for super::VirtualHost {
         const INFO: &'static d::MessageInfo = &M61;
     }
@@ -8193,12 +5559,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::VirtualHost {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.domains, r, f),
@@ -8230,62 +5591,19 @@ pub(crate) mod described {
     }
 
     static F62: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"clusters\": ",
-            "clusters",
-            1,
-            0,
-            d::Kind::Message(&M63),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"total_weight\": ",
-            "totalWeight",
-            3,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"runtime_key_prefix\": ",
-            "runtimeKeyPrefix",
-            2,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"header_name\": ",
-            "headerName",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"use_hash_policy\": ",
-            "useHashPolicy",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::Message(&M63), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"total_weight\": ", "totalWeight", 3, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"runtime_key_prefix\": ", "runtimeKeyPrefix", 2, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header_name\": ", "headerName", 4, 3, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"use_hash_policy\": ", "useHashPolicy", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper).oneof(0),
     ];
     pub(crate) static M62: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.WeightedCluster",
         fields: &F62,
-        oneofs: &[d::OneofInfo {
-            name: "random_value_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "random_value_specifier", required: false }],
     };
     impl d::Describe for super::WeightedCluster {
         const INFO: &'static d::MessageInfo = &M62;
@@ -8301,14 +5619,10 @@ pub(crate) mod described {
             d::Field::put(&self.clusters, v, &F62[0]);
             d::Field::put(&self.total_weight, v, &F62[1]);
             d::Field::put(&self.runtime_key_prefix, v, &F62[2]);
-            if let Some(super::weighted_cluster::RandomValueSpecifier::HeaderName(x)) =
-                &self.random_value_specifier
-            {
+            if let Some(super::weighted_cluster::RandomValueSpecifier::HeaderName(x)) = &self.random_value_specifier {
                 d::put_member(x, v, &F62[3]);
             }
-            if let Some(super::weighted_cluster::RandomValueSpecifier::UseHashPolicy(x)) =
-                &self.random_value_specifier
-            {
+            if let Some(super::weighted_cluster::RandomValueSpecifier::UseHashPolicy(x)) = &self.random_value_specifier {
                 d::put_member(x, v, &F62[4]);
             }
         }
@@ -8320,55 +5634,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::WeightedCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.clusters, r, f),
                 1 => r::slot(&mut self.total_weight, r, f),
                 2 => r::slot(&mut self.runtime_key_prefix, r, f),
-                3 => r::member(r, f, |x| {
-                    self.random_value_specifier =
-                        Some(super::weighted_cluster::RandomValueSpecifier::HeaderName(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.random_value_specifier =
-                        Some(super::weighted_cluster::RandomValueSpecifier::UseHashPolicy(x))
-                }),
+                3 => r::member(r, f, |x| self.random_value_specifier = Some(super::weighted_cluster::RandomValueSpecifier::HeaderName(x))),
+                4 => r::member(r, f, |x| self.random_value_specifier = Some(super::weighted_cluster::RandomValueSpecifier::UseHashPolicy(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F63: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"cluster_header\": ",
-            "clusterHeader",
-            12,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"weight\": ",
-            "weight",
-            2,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster_header\": ", "clusterHeader", 12, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"weight\": ", "weight", 2, 2, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"metadata_match\": ",
             "metadataMatch",
@@ -8386,15 +5668,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"request_headers_to_remove\": ",
-            "requestHeadersToRemove",
-            9,
-            5,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
+        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 9, 5, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -8404,15 +5679,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"response_headers_to_remove\": ",
-            "responseHeadersToRemove",
-            6,
-            7,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
+        d::FieldInfo::new("\"response_headers_to_remove\": ", "responseHeadersToRemove", 6, 7, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"typed_per_filter_config\": ",
             "typedPerFilterConfig",
@@ -8421,24 +5689,14 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new(
-            "\"host_rewrite_literal\": ",
-            "hostRewriteLiteral",
-            11,
-            9,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"host_rewrite_literal\": ", "hostRewriteLiteral", 11, 9, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
     ];
     pub(crate) static M63: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.WeightedCluster.ClusterWeight",
         fields: &F63,
-        oneofs: &[d::OneofInfo {
-            name: "host_rewrite_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "host_rewrite_specifier", required: false }],
     };
     impl d::Describe for super::weighted_cluster::ClusterWeight {
         const INFO: &'static d::MessageInfo = &M63;
@@ -8460,12 +5718,7 @@ pub(crate) mod described {
             d::Field::put(&self.response_headers_to_add, v, &F63[6]);
             d::Field::put(&self.response_headers_to_remove, v, &F63[7]);
             d::Field::put(&self.typed_per_filter_config, v, &F63[8]);
-            if let Some(
-                super::weighted_cluster::cluster_weight::HostRewriteSpecifier::HostRewriteLiteral(
-                    x,
-                ),
-            ) = &self.host_rewrite_specifier
-            {
+            if let Some(super::weighted_cluster::cluster_weight::HostRewriteSpecifier::HostRewriteLiteral(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F63[9]);
             }
         }
@@ -8477,12 +5730,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::weighted_cluster::ClusterWeight {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.cluster_header, r, f),

@@ -26,10 +26,7 @@ impl ::prost::Name for TapConfig {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct MatchPredicate {
-    #[prost(
-        oneof = "match_predicate::Rule",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10"
-    )]
+    #[prost(oneof = "match_predicate::Rule", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
     pub rule: ::core::option::Option<match_predicate::Rule>,
 }
 /// Nested message and enum types in `MatchPredicate`.
@@ -326,15 +323,7 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"max_traces\": ",
-            "maxTraces",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"max_traces\": ", "maxTraces", 1, 0, d::Kind::U64, d::Cardinality::Implicit).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -344,11 +333,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.BufferedAdminSink",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.BufferedAdminSink", fields: &F0, oneofs: &[] };
     impl d::Describe for super::BufferedAdminSink {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -371,12 +356,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BufferedAdminSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_traces, r, f),
                 1 => r::slot(&mut self.timeout, r, f),
@@ -385,20 +365,9 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"path_prefix\": ",
-        "pathPrefix",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.FilePerTapSink",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"path_prefix\": ", "pathPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.FilePerTapSink", fields: &F1, oneofs: &[] };
     impl d::Describe for super::FilePerTapSink {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -420,12 +389,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilePerTapSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path_prefix, r, f),
                 _ => Ok(()),
@@ -434,29 +398,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"bytes_limit\": ",
-            "bytesLimit",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"patterns\": ",
-            "patterns",
-            2,
-            1,
-            d::Kind::Message(&M3),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"bytes_limit\": ", "bytesLimit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"patterns\": ", "patterns", 2, 1, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.HttpGenericBodyMatch",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.HttpGenericBodyMatch", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HttpGenericBodyMatch {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -479,12 +424,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpGenericBodyMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bytes_limit, r, f),
                 1 => r::slot(&mut self.patterns, r, f),
@@ -494,34 +434,17 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"string_match\": ",
-            "stringMatch",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"binary_match\": ",
-            "binaryMatch",
-            2,
-            1,
-            d::Kind::Bytes,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinBytes(1)]),
+        d::FieldInfo::new("\"string_match\": ", "stringMatch", 1, 0, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"binary_match\": ", "binaryMatch", 2, 1, d::Kind::Bytes, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinBytes(1)]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.tap.v3.HttpGenericBodyMatch.GenericTextMatch",
         fields: &F3,
-        oneofs: &[d::OneofInfo {
-            name: "rule",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "rule", required: true }],
     };
     impl d::Describe for super::http_generic_body_match::GenericTextMatch {
         const INFO: &'static d::MessageInfo = &M3;
@@ -534,14 +457,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x)) =
-                &self.rule
-            {
+            if let Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x)) = &self.rule {
                 d::put_member(x, v, &F3[0]);
             }
-            if let Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x)) =
-                &self.rule
-            {
+            if let Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x)) = &self.rule {
                 d::put_member(x, v, &F3[1]);
             }
         }
@@ -553,23 +472,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_generic_body_match::GenericTextMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.rule = Some(
-                        super::http_generic_body_match::generic_text_match::Rule::StringMatch(x),
-                    )
-                }),
-                1 => r::member(r, f, |x| {
-                    self.rule = Some(
-                        super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x),
-                    )
-                }),
+                0 => r::member(r, f, |x| self.rule = Some(super::http_generic_body_match::generic_text_match::Rule::StringMatch(x))),
+                1 => r::member(r, f, |x| self.rule = Some(super::http_generic_body_match::generic_text_match::Rule::BinaryMatch(x))),
                 _ => Ok(()),
             }
         }
@@ -583,11 +489,7 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
         d::Cardinality::Repeated,
     )];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.HttpHeadersMatch",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.HttpHeadersMatch", fields: &F4, oneofs: &[] };
     impl d::Describe for super::HttpHeadersMatch {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -609,12 +511,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpHeadersMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.headers, r, f),
                 _ => Ok(()),
@@ -623,79 +520,18 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"or_match\": ",
-            "orMatch",
-            1,
-            0,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"and_match\": ",
-            "andMatch",
-            2,
-            1,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"not_match\": ",
-            "notMatch",
-            3,
-            2,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"any_match\": ",
-            "anyMatch",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"http_request_headers_match\": ",
-            "httpRequestHeadersMatch",
-            5,
-            4,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_request_trailers_match\": ",
-            "httpRequestTrailersMatch",
-            6,
-            5,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_response_headers_match\": ",
-            "httpResponseHeadersMatch",
-            7,
-            6,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_response_trailers_match\": ",
-            "httpResponseTrailersMatch",
-            8,
-            7,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_match\": ", "andMatch", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_match\": ", "notMatch", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"http_request_headers_match\": ", "httpRequestHeadersMatch", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"http_request_trailers_match\": ", "httpRequestTrailersMatch", 6, 5, d::Kind::Message(&M4), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"http_response_headers_match\": ", "httpResponseHeadersMatch", 7, 6, d::Kind::Message(&M4), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"http_response_trailers_match\": ", "httpResponseTrailersMatch", 8, 7, d::Kind::Message(&M4), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"http_request_generic_body_match\": ",
             "httpRequestGenericBodyMatch",
@@ -715,14 +551,8 @@ pub(crate) mod described {
         )
         .oneof(0),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.MatchPredicate",
-        fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "rule",
-            required: true,
-        }],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.config.tap.v3.MatchPredicate", fields: &F5, oneofs: &[d::OneofInfo { name: "rule", required: true }] };
     impl d::Describe for super::MatchPredicate {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -761,8 +591,7 @@ pub(crate) mod described {
             if let Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x)) = &self.rule {
                 d::put_member(x, v, &F5[8]);
             }
-            if let Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x)) = &self.rule
-            {
+            if let Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x)) = &self.rule {
                 d::put_member(x, v, &F5[9]);
             }
         }
@@ -774,64 +603,26 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MatchPredicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::OrMatch(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::AndMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::NotMatch(r::new_box(x)))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::AnyMatch(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpRequestHeadersMatch(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpRequestTrailersMatch(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpResponseHeadersMatch(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpResponseTrailersMatch(x))
-                }),
-                8 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x))
-                }),
-                9 => r::member(r, f, |x| {
-                    self.rule = Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(
-                        x,
-                    ))
-                }),
+                0 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::OrMatch(x))),
+                1 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::AndMatch(x))),
+                2 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::NotMatch(r::new_box(x)))),
+                3 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::AnyMatch(x))),
+                4 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpRequestHeadersMatch(x))),
+                5 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpRequestTrailersMatch(x))),
+                6 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpResponseHeadersMatch(x))),
+                7 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpResponseTrailersMatch(x))),
+                8 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpRequestGenericBodyMatch(x))),
+                9 => r::member(r, f, |x| self.rule = Some(super::match_predicate::Rule::HttpResponseGenericBodyMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"rules\": ",
-        "rules",
-        1,
-        0,
-        d::Kind::Message(&M5),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.MatchPredicate.MatchSet",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.MatchPredicate.MatchSet", fields: &F6, oneofs: &[] };
     impl d::Describe for super::match_predicate::MatchSet {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -853,12 +644,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::match_predicate::MatchSet {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 _ => Ok(()),
@@ -867,53 +653,14 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"sinks\": ",
-            "sinks",
-            1,
-            0,
-            d::Kind::Message(&M8),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1), d::Rule::MaxItems(1)]),
-        d::FieldInfo::new(
-            "\"max_buffered_rx_bytes\": ",
-            "maxBufferedRxBytes",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_buffered_tx_bytes\": ",
-            "maxBufferedTxBytes",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"streaming\": ",
-            "streaming",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"min_streamed_sent_bytes\": ",
-            "minStreamedSentBytes",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"sinks\": ", "sinks", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1), d::Rule::MaxItems(1)]),
+        d::FieldInfo::new("\"max_buffered_rx_bytes\": ", "maxBufferedRxBytes", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_buffered_tx_bytes\": ", "maxBufferedTxBytes", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"streaming\": ", "streaming", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"min_streamed_sent_bytes\": ", "minStreamedSentBytes", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.OutputConfig",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.OutputConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::OutputConfig {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -939,12 +686,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OutputConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.sinks, r, f),
                 1 => r::slot(&mut self.max_buffered_rx_bytes, r, f),
@@ -957,51 +699,11 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"format\": ",
-            "format",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"streaming_admin\": ",
-            "streamingAdmin",
-            2,
-            1,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"file_per_tap\": ",
-            "filePerTap",
-            3,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"streaming_grpc\": ",
-            "streamingGrpc",
-            4,
-            3,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"buffered_admin\": ",
-            "bufferedAdmin",
-            5,
-            4,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"format\": ", "format", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"streaming_admin\": ", "streamingAdmin", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"file_per_tap\": ", "filePerTap", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"streaming_grpc\": ", "streamingGrpc", 4, 3, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"buffered_admin\": ", "bufferedAdmin", 5, 4, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"custom_sink\": ",
             "customSink",
@@ -1015,10 +717,7 @@ pub(crate) mod described {
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.tap.v3.OutputSink",
         fields: &F8,
-        oneofs: &[d::OneofInfo {
-            name: "output_sink_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "output_sink_type", required: true }],
     };
     impl d::Describe for super::OutputSink {
         const INFO: &'static d::MessageInfo = &M8;
@@ -1032,27 +731,19 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.format, v, &F8[0]);
-            if let Some(super::output_sink::OutputSinkType::StreamingAdmin(x)) =
-                &self.output_sink_type
-            {
+            if let Some(super::output_sink::OutputSinkType::StreamingAdmin(x)) = &self.output_sink_type {
                 d::put_member(x, v, &F8[1]);
             }
-            if let Some(super::output_sink::OutputSinkType::FilePerTap(x)) = &self.output_sink_type
-            {
+            if let Some(super::output_sink::OutputSinkType::FilePerTap(x)) = &self.output_sink_type {
                 d::put_member(x, v, &F8[2]);
             }
-            if let Some(super::output_sink::OutputSinkType::StreamingGrpc(x)) =
-                &self.output_sink_type
-            {
+            if let Some(super::output_sink::OutputSinkType::StreamingGrpc(x)) = &self.output_sink_type {
                 d::put_member(x, v, &F8[3]);
             }
-            if let Some(super::output_sink::OutputSinkType::BufferedAdmin(x)) =
-                &self.output_sink_type
-            {
+            if let Some(super::output_sink::OutputSinkType::BufferedAdmin(x)) = &self.output_sink_type {
                 d::put_member(x, v, &F8[4]);
             }
-            if let Some(super::output_sink::OutputSinkType::CustomSink(x)) = &self.output_sink_type
-            {
+            if let Some(super::output_sink::OutputSinkType::CustomSink(x)) = &self.output_sink_type {
                 d::put_member(x, v, &F8[5]);
             }
         }
@@ -1064,43 +755,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OutputSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.format, r, f),
-                1 => r::member(r, f, |x| {
-                    self.output_sink_type =
-                        Some(super::output_sink::OutputSinkType::StreamingAdmin(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.output_sink_type = Some(super::output_sink::OutputSinkType::FilePerTap(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.output_sink_type =
-                        Some(super::output_sink::OutputSinkType::StreamingGrpc(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.output_sink_type =
-                        Some(super::output_sink::OutputSinkType::BufferedAdmin(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.output_sink_type = Some(super::output_sink::OutputSinkType::CustomSink(x))
-                }),
+                1 => r::member(r, f, |x| self.output_sink_type = Some(super::output_sink::OutputSinkType::StreamingAdmin(x))),
+                2 => r::member(r, f, |x| self.output_sink_type = Some(super::output_sink::OutputSinkType::FilePerTap(x))),
+                3 => r::member(r, f, |x| self.output_sink_type = Some(super::output_sink::OutputSinkType::StreamingGrpc(x))),
+                4 => r::member(r, f, |x| self.output_sink_type = Some(super::output_sink::OutputSinkType::BufferedAdmin(x))),
+                5 => r::member(r, f, |x| self.output_sink_type = Some(super::output_sink::OutputSinkType::CustomSink(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F9: [d::FieldInfo; 0] = [];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.StreamingAdminSink",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.StreamingAdminSink", fields: &F9, oneofs: &[] };
     impl d::Describe for super::StreamingAdminSink {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1120,12 +789,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StreamingAdminSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1134,14 +798,7 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"tap_id\": ",
-            "tapId",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"tap_id\": ", "tapId", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"grpc_service\": ",
             "grpcService",
@@ -1152,11 +809,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.StreamingGrpcSink",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.StreamingGrpcSink", fields: &F10, oneofs: &[] };
     impl d::Describe for super::StreamingGrpcSink {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1179,12 +832,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StreamingGrpcSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tap_id, r, f),
                 1 => r::slot(&mut self.grpc_service, r, f),
@@ -1194,18 +842,8 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"match_config\": ",
-            "matchConfig",
-            1,
-            0,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"match_config\": ", "matchConfig", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"match\": ",
             "match",
@@ -1214,15 +852,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::common::matcher::v3::described::M3),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"output_config\": ",
-            "outputConfig",
-            2,
-            2,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"output_config\": ", "outputConfig", 2, 2, d::Kind::Message(&M7), d::Cardinality::Optional).rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"tap_enabled\": ",
             "tapEnabled",
@@ -1232,11 +862,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.tap.v3.TapConfig",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.TapConfig", fields: &F11, oneofs: &[] };
     impl d::Describe for super::TapConfig {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1261,12 +887,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TapConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.match_config, r, f),
                 1 => r::slot(&mut self.r#match, r, f),

@@ -376,9 +376,7 @@ pub mod zipkin_config {
         /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
-                "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE" => {
-                    Some(Self::DeprecatedAndUnavailableDoNotUse)
-                }
+                "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE" => Some(Self::DeprecatedAndUnavailableDoNotUse),
                 "HTTP_JSON" => Some(Self::HttpJson),
                 "HTTP_PROTO" => Some(Self::HttpProto),
                 "GRPC" => Some(Self::Grpc),
@@ -419,12 +417,7 @@ pub(crate) mod described {
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.trace.v3.ZipkinConfig.CollectorEndpointVersion",
         values: &[
-            d::EnumValue::new(0, "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE").deprecated(
-                &d::Deprecation {
-                    since: "",
-                    disallowed: true,
-                },
-            ),
+            d::EnumValue::new(0, "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE").deprecated(&d::Deprecation { since: "", disallowed: true }),
             d::EnumValue::new(1, "HTTP_JSON"),
             d::EnumValue::new(2, "HTTP_PROTO"),
             d::EnumValue::new(3, "GRPC"),
@@ -436,58 +429,22 @@ pub(crate) mod described {
 
     pub(crate) static E2: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.config.trace.v3.ZipkinConfig.TraceContextOption",
-        values: &[
-            d::EnumValue::new(0, "USE_B3"),
-            d::EnumValue::new(1, "USE_B3_WITH_W3C_PROPAGATION"),
-        ],
+        values: &[d::EnumValue::new(0, "USE_B3"), d::EnumValue::new(1, "USE_B3_WITH_W3C_PROPAGATION")],
     };
     impl d::DescribeEnum for super::zipkin_config::TraceContextOption {
         const INFO: &'static d::EnumInfo = &E2;
     }
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"service_name\": ",
-            "serviceName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"instance_name\": ",
-            "instanceName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"backend_token\": ",
-            "backendToken",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"max_cache_size\": ",
-            "maxCacheSize",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"service_name\": ", "serviceName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"instance_name\": ", "instanceName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"backend_token\": ", "backendToken", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).sensitive(),
+        d::FieldInfo::new("\"max_cache_size\": ", "maxCacheSize", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.trace.v3.ClientConfig",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "backend_token_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "backend_token_specifier", required: false }],
     };
     impl d::Describe for super::ClientConfig {
         const INFO: &'static d::MessageInfo = &M0;
@@ -502,9 +459,7 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.service_name, v, &F0[0]);
             d::Field::put(&self.instance_name, v, &F0[1]);
-            if let Some(super::client_config::BackendTokenSpecifier::BackendToken(x)) =
-                &self.backend_token_specifier
-            {
+            if let Some(super::client_config::BackendTokenSpecifier::BackendToken(x)) = &self.backend_token_specifier {
                 d::put_member(x, v, &F0[2]);
             }
             d::Field::put(&self.max_cache_size, v, &F0[3]);
@@ -517,19 +472,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.service_name, r, f),
                 1 => r::slot(&mut self.instance_name, r, f),
-                2 => r::member(r, f, |x| {
-                    self.backend_token_specifier =
-                        Some(super::client_config::BackendTokenSpecifier::BackendToken(x))
-                }),
+                2 => r::member(r, f, |x| self.backend_token_specifier = Some(super::client_config::BackendTokenSpecifier::BackendToken(x))),
                 3 => r::slot(&mut self.max_cache_size, r, f),
                 _ => Ok(()),
             }
@@ -537,46 +484,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"collector_cluster\": ",
-            "collectorCluster",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"service_name\": ",
-            "serviceName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"collector_hostname\": ",
-            "collectorHostname",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"remote_config\": ",
-            "remoteConfig",
-            4,
-            3,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"collector_cluster\": ", "collectorCluster", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"collector_hostname\": ", "collectorHostname", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"remote_config\": ", "remoteConfig", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.DatadogConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.DatadogConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::DatadogConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -601,12 +515,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DatadogConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.collector_cluster, r, f),
                 1 => r::slot(&mut self.service_name, r, f),
@@ -625,11 +534,7 @@ pub(crate) mod described {
         d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.DatadogRemoteConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.DatadogRemoteConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::DatadogRemoteConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -651,12 +556,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DatadogRemoteConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.polling_interval, r, f),
                 _ => Ok(()),
@@ -665,37 +565,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"library\": ",
-            "library",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: true,
-        }),
-        d::FieldInfo::new(
-            "\"config\": ",
-            "config",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: true,
-        }),
+        d::FieldInfo::new("\"library\": ", "library", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: true }),
+        d::FieldInfo::new("\"config\": ", "config", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: true }),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.DynamicOtConfig",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.DynamicOtConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::DynamicOtConfig {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -718,12 +594,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicOtConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.library, r, f),
                 1 => r::slot(&mut self.config, r, f),
@@ -733,27 +604,10 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"collector_cluster\": ",
-            "collectorCluster",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"access_token_file\": ",
-            "accessTokenFile",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"collector_cluster\": ", "collectorCluster", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"access_token_file\": ", "accessTokenFile", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"access_token\": ",
             "accessToken",
@@ -762,21 +616,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"propagation_modes\": ",
-            "propagationModes",
-            3,
-            3,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
+        d::FieldInfo::new("\"propagation_modes\": ", "propagationModes", 3, 3, d::Kind::Enum(&E0), d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.LightstepConfig",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.LightstepConfig", fields: &F4, oneofs: &[] };
     impl d::Describe for super::LightstepConfig {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -801,12 +644,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LightstepConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.collector_cluster, r, f),
                 1 => r::slot(&mut self.access_token_file, r, f),
@@ -842,14 +680,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"service_name\": ",
-            "serviceName",
-            2,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"resource_detectors\": ",
             "resourceDetectors",
@@ -866,14 +697,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"max_cache_size\": ",
-            "maxCacheSize",
-            6,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"max_cache_size\": ", "maxCacheSize", 6, 6, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"set_telemetry_sdk_resource_attributes\": ",
             "setTelemetrySdkResourceAttributes",
@@ -890,20 +714,9 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new(
-            "\"set_instrumentation_scope\": ",
-            "setInstrumentationScope",
-            9,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"set_instrumentation_scope\": ", "setInstrumentationScope", 9, 9, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.OpenTelemetryConfig",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.OpenTelemetryConfig", fields: &F5, oneofs: &[] };
     impl d::Describe for super::OpenTelemetryConfig {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -934,12 +747,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OpenTelemetryConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.http_service, r, f),
@@ -966,20 +774,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"client_config\": ",
-            "clientConfig",
-            2,
-            1,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"client_config\": ", "clientConfig", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.SkyWalkingConfig",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.SkyWalkingConfig", fields: &F6, oneofs: &[] };
     impl d::Describe for super::SkyWalkingConfig {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1002,12 +799,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SkyWalkingConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.client_config, r, f),
@@ -1025,11 +817,7 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.TraceServiceConfig",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.TraceServiceConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::TraceServiceConfig {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1051,12 +839,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TraceServiceConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 _ => Ok(()),
@@ -1064,19 +847,8 @@ pub(crate) mod described {
         }
     }
 
-    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"http\": ",
-        "http",
-        1,
-        0,
-        d::Kind::Message(&M9),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.Tracing",
-        fields: &F8,
-        oneofs: &[],
-    };
+    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"http\": ", "http", 1, 0, d::Kind::Message(&M9), d::Cardinality::Optional)];
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.Tracing", fields: &F8, oneofs: &[] };
     impl d::Describe for super::Tracing {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1098,12 +870,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Tracing {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http, r, f),
                 _ => Ok(()),
@@ -1112,32 +879,14 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.trace.v3.Tracing.Http",
         fields: &F9,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::tracing::Http {
         const INFO: &'static d::MessageInfo = &M9;
@@ -1163,17 +912,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tracing::Http {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::tracing::http::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::tracing::http::ConfigType::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
@@ -1188,15 +930,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M85),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"segment_name\": ",
-            "segmentName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"segment_name\": ", "segmentName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"sampling_rule_manifest\": ",
             "samplingRuleManifest",
@@ -1205,20 +939,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"segment_fields\": ",
-            "segmentFields",
-            4,
-            3,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"segment_fields\": ", "segmentFields", 4, 3, d::Kind::Message(&M11), d::Cardinality::Optional),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.XRayConfig",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.XRayConfig", fields: &F10, oneofs: &[] };
     impl d::Describe for super::XRayConfig {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1243,12 +966,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::XRayConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.daemon_endpoint, r, f),
                 1 => r::slot(&mut self.segment_name, r, f),
@@ -1260,28 +978,10 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"origin\": ",
-            "origin",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"aws\": ",
-            "aws",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"origin\": ", "origin", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"aws\": ", "aws", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.XRayConfig.SegmentFields",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.XRayConfig.SegmentFields", fields: &F11, oneofs: &[] };
     impl d::Describe for super::x_ray_config::SegmentFields {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1304,12 +1004,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::x_ray_config::SegmentFields {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.origin, r, f),
                 1 => r::slot(&mut self.aws, r, f),
@@ -1319,74 +1014,15 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"collector_cluster\": ",
-            "collectorCluster",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"collector_endpoint\": ",
-            "collectorEndpoint",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"trace_id_128bit\": ",
-            "traceId128bit",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"shared_span_context\": ",
-            "sharedSpanContext",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"collector_endpoint_version\": ",
-            "collectorEndpointVersion",
-            5,
-            4,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"collector_hostname\": ",
-            "collectorHostname",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"split_spans_for_request\": ",
-            "splitSpansForRequest",
-            7,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"trace_context_option\": ",
-            "traceContextOption",
-            8,
-            7,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"collector_cluster\": ", "collectorCluster", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"collector_endpoint\": ", "collectorEndpoint", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"trace_id_128bit\": ", "traceId128bit", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"shared_span_context\": ", "sharedSpanContext", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"collector_endpoint_version\": ", "collectorEndpointVersion", 5, 4, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"collector_hostname\": ", "collectorHostname", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"split_spans_for_request\": ", "splitSpansForRequest", 7, 6, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"trace_context_option\": ", "traceContextOption", 8, 7, d::Kind::Enum(&E2), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"collector_service\": ",
             "collectorService",
@@ -1395,20 +1031,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M53),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"timestamp_trace_ids\": ",
-            "timestampTraceIds",
-            10,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"timestamp_trace_ids\": ", "timestampTraceIds", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.config.trace.v3.ZipkinConfig",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.ZipkinConfig", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ZipkinConfig {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1439,12 +1064,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ZipkinConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.collector_cluster, r, f),
                 1 => r::slot(&mut self.collector_endpoint, r, f),

@@ -38,9 +38,7 @@ impl AccessLogType {
             Self::UpstreamPoolReady => "UpstreamPoolReady",
             Self::UpstreamPeriodic => "UpstreamPeriodic",
             Self::UpstreamEnd => "UpstreamEnd",
-            Self::DownstreamTunnelSuccessfullyEstablished => {
-                "DownstreamTunnelSuccessfullyEstablished"
-            }
+            Self::DownstreamTunnelSuccessfullyEstablished => "DownstreamTunnelSuccessfullyEstablished",
             Self::UdpTunnelUpstreamConnected => "UdpTunnelUpstreamConnected",
             Self::UdpPeriodic => "UdpPeriodic",
             Self::UdpSessionEnd => "UdpSessionEnd",
@@ -60,9 +58,7 @@ impl AccessLogType {
             "UpstreamPoolReady" => Some(Self::UpstreamPoolReady),
             "UpstreamPeriodic" => Some(Self::UpstreamPeriodic),
             "UpstreamEnd" => Some(Self::UpstreamEnd),
-            "DownstreamTunnelSuccessfullyEstablished" => {
-                Some(Self::DownstreamTunnelSuccessfullyEstablished)
-            }
+            "DownstreamTunnelSuccessfullyEstablished" => Some(Self::DownstreamTunnelSuccessfullyEstablished),
             "UdpTunnelUpstreamConnected" => Some(Self::UdpTunnelUpstreamConnected),
             "UdpPeriodic" => Some(Self::UdpPeriodic),
             "UdpSessionEnd" => Some(Self::UdpSessionEnd),

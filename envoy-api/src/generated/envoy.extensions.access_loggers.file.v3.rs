@@ -40,28 +40,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"format\": ",
-            "format",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"json_format\": ",
             "jsonFormat",
@@ -71,10 +53,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_json_format\": ",
             "typedJsonFormat",
@@ -84,10 +63,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"log_format\": ",
             "logFormat",
@@ -102,10 +78,7 @@ pub(crate) mod described {
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.access_loggers.file.v3.FileAccessLog",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "access_log_format",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "access_log_format", required: false }],
     };
     impl d::Describe for super::FileAccessLog {
         const INFO: &'static d::MessageInfo = &M0;
@@ -119,24 +92,16 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.path, v, &F0[0]);
-            if let Some(super::file_access_log::AccessLogFormat::Format(x)) =
-                &self.access_log_format
-            {
+            if let Some(super::file_access_log::AccessLogFormat::Format(x)) = &self.access_log_format {
                 d::put_member(x, v, &F0[1]);
             }
-            if let Some(super::file_access_log::AccessLogFormat::JsonFormat(x)) =
-                &self.access_log_format
-            {
+            if let Some(super::file_access_log::AccessLogFormat::JsonFormat(x)) = &self.access_log_format {
                 d::put_member(x, v, &F0[2]);
             }
-            if let Some(super::file_access_log::AccessLogFormat::TypedJsonFormat(x)) =
-                &self.access_log_format
-            {
+            if let Some(super::file_access_log::AccessLogFormat::TypedJsonFormat(x)) = &self.access_log_format {
                 d::put_member(x, v, &F0[3]);
             }
-            if let Some(super::file_access_log::AccessLogFormat::LogFormat(x)) =
-                &self.access_log_format
-            {
+            if let Some(super::file_access_log::AccessLogFormat::LogFormat(x)) = &self.access_log_format {
                 d::put_member(x, v, &F0[4]);
             }
         }
@@ -148,30 +113,13 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FileAccessLog {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
-                1 => r::member(r, f, |x| {
-                    self.access_log_format =
-                        Some(super::file_access_log::AccessLogFormat::Format(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.access_log_format =
-                        Some(super::file_access_log::AccessLogFormat::JsonFormat(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.access_log_format =
-                        Some(super::file_access_log::AccessLogFormat::TypedJsonFormat(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.access_log_format =
-                        Some(super::file_access_log::AccessLogFormat::LogFormat(x))
-                }),
+                1 => r::member(r, f, |x| self.access_log_format = Some(super::file_access_log::AccessLogFormat::Format(x))),
+                2 => r::member(r, f, |x| self.access_log_format = Some(super::file_access_log::AccessLogFormat::JsonFormat(x))),
+                3 => r::member(r, f, |x| self.access_log_format = Some(super::file_access_log::AccessLogFormat::TypedJsonFormat(x))),
+                4 => r::member(r, f, |x| self.access_log_format = Some(super::file_access_log::AccessLogFormat::LogFormat(x))),
                 _ => Ok(()),
             }
         }

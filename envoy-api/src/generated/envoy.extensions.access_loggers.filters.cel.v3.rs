@@ -7,9 +7,7 @@ pub struct ExpressionFilter {
     #[prost(string, tag = "1")]
     pub expression: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub cel_config: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::CelExpressionConfig,
-    >,
+    pub cel_config: ::core::option::Option<super::super::super::super::super::config::core::v3::CelExpressionConfig>,
 }
 impl ::prost::Name for ExpressionFilter {
     const NAME: &'static str = "ExpressionFilter";
@@ -28,14 +26,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"expression\": ",
-            "expression",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"expression\": ", "expression", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"cel_config\": ",
             "celConfig",
@@ -45,11 +36,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ExpressionFilter {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -72,12 +60,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExpressionFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expression, r, f),
                 1 => r::slot(&mut self.cel_config, r, f),

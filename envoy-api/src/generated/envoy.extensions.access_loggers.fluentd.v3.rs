@@ -19,9 +19,7 @@ pub struct FluentdAccessLogConfig {
     #[prost(message, optional, tag = "7")]
     pub retry_options: ::core::option::Option<fluentd_access_log_config::RetryOptions>,
     #[prost(message, repeated, tag = "8")]
-    pub formatters: ::prost::alloc::vec::Vec<
-        super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub formatters: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::TypedExtensionConfig>,
 }
 /// Nested message and enum types in `FluentdAccessLogConfig`.
 pub mod fluentd_access_log_config {
@@ -31,9 +29,7 @@ pub mod fluentd_access_log_config {
         #[prost(message, optional, tag = "1")]
         pub max_connect_attempts: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "2")]
-        pub backoff_options: ::core::option::Option<
-            super::super::super::super::super::config::core::v3::BackoffStrategy,
-        >,
+        pub backoff_options: ::core::option::Option<super::super::super::super::super::config::core::v3::BackoffStrategy>,
     }
     impl ::prost::Name for RetryOptions {
         const NAME: &'static str = "RetryOptions";
@@ -42,8 +38,7 @@ pub mod fluentd_access_log_config {
             "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions".into()
         }
     }
 }
@@ -54,8 +49,7 @@ impl ::prost::Name for FluentdAccessLogConfig {
         "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig".into()
     }
 }
 
@@ -65,33 +59,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"tag\": ",
-            "tag",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"tag\": ", "tag", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"buffer_flush_interval\": ",
             "bufferFlushInterval",
@@ -101,31 +71,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"buffer_size_bytes\": ",
-            "bufferSizeBytes",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"record\": ",
-            "record",
-            6,
-            5,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"retry_options\": ",
-            "retryOptions",
-            7,
-            6,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"buffer_size_bytes\": ", "bufferSizeBytes", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"record\": ", "record", 6, 5, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"retry_options\": ", "retryOptions", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"formatters\": ",
             "formatters",
@@ -135,11 +84,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::FluentdAccessLogConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -168,12 +114,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FluentdAccessLogConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 1 => r::slot(&mut self.tag, r, f),
@@ -189,14 +130,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"max_connect_attempts\": ",
-            "maxConnectAttempts",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"max_connect_attempts\": ", "maxConnectAttempts", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"backoff_options\": ",
             "backoffOptions",
@@ -206,11 +140,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions", fields: &F1, oneofs: &[] };
     impl d::Describe for super::fluentd_access_log_config::RetryOptions {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -233,12 +164,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fluentd_access_log_config::RetryOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_connect_attempts, r, f),
                 1 => r::slot(&mut self.backoff_options, r, f),

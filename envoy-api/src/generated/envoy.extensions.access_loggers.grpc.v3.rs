@@ -9,11 +9,9 @@ pub struct HttpGrpcAccessLogConfig {
     #[prost(string, repeated, tag = "2")]
     pub additional_request_headers_to_log: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(string, repeated, tag = "3")]
-    pub additional_response_headers_to_log:
-        ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    pub additional_response_headers_to_log: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(string, repeated, tag = "4")]
-    pub additional_response_trailers_to_log:
-        ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    pub additional_response_trailers_to_log: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 impl ::prost::Name for HttpGrpcAccessLogConfig {
     const NAME: &'static str = "HttpGrpcAccessLogConfig";
@@ -47,12 +45,8 @@ pub struct CommonGrpcAccessLogConfig {
     #[prost(string, tag = "1")]
     pub log_name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub grpc_service:
-        ::core::option::Option<super::super::super::super::config::core::v3::GrpcService>,
-    #[prost(
-        enumeration = "super::super::super::super::config::core::v3::ApiVersion",
-        tag = "6"
-    )]
+    pub grpc_service: ::core::option::Option<super::super::super::super::config::core::v3::GrpcService>,
+    #[prost(enumeration = "super::super::super::super::config::core::v3::ApiVersion", tag = "6")]
     pub transport_api_version: i32,
     #[prost(message, optional, tag = "3")]
     pub buffer_flush_interval: ::core::option::Option<::prost_types::Duration>,
@@ -61,11 +55,9 @@ pub struct CommonGrpcAccessLogConfig {
     #[prost(string, repeated, tag = "5")]
     pub filter_state_objects_to_log: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "7")]
-    pub grpc_stream_retry_policy:
-        ::core::option::Option<super::super::super::super::config::core::v3::RetryPolicy>,
+    pub grpc_stream_retry_policy: ::core::option::Option<super::super::super::super::config::core::v3::RetryPolicy>,
     #[prost(message, repeated, tag = "8")]
-    pub custom_tags:
-        ::prost::alloc::vec::Vec<super::super::super::super::r#type::tracing::v3::CustomTag>,
+    pub custom_tags: ::prost::alloc::vec::Vec<super::super::super::super::r#type::tracing::v3::CustomTag>,
 }
 impl ::prost::Name for CommonGrpcAccessLogConfig {
     const NAME: &'static str = "CommonGrpcAccessLogConfig";
@@ -74,8 +66,7 @@ impl ::prost::Name for CommonGrpcAccessLogConfig {
         "envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig".into()
     }
 }
 
@@ -85,15 +76,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"log_name\": ",
-            "logName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"log_name\": ", "logName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"grpc_service\": ",
             "grpcService",
@@ -121,22 +104,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"buffer_size_bytes\": ",
-            "bufferSizeBytes",
-            4,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"filter_state_objects_to_log\": ",
-            "filterStateObjectsToLog",
-            5,
-            5,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"buffer_size_bytes\": ", "bufferSizeBytes", 4, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"filter_state_objects_to_log\": ", "filterStateObjectsToLog", 5, 5, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"grpc_stream_retry_policy\": ",
             "grpcStreamRetryPolicy",
@@ -154,11 +123,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CommonGrpcAccessLogConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -187,12 +153,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommonGrpcAccessLogConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.log_name, r, f),
                 1 => r::slot(&mut self.grpc_service, r, f),
@@ -208,15 +169,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"common_config\": ",
-            "commonConfig",
-            1,
-            0,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"additional_request_headers_to_log\": ",
             "additionalRequestHeadersToLog",
@@ -242,11 +195,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::HttpGrpcAccessLogConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -271,12 +221,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpGrpcAccessLogConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.additional_request_headers_to_log, r, f),
@@ -287,20 +232,10 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"common_config\": ",
-        "commonConfig",
-        1,
-        0,
-        d::Kind::Message(&M0),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::TcpGrpcAccessLogConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -322,12 +257,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TcpGrpcAccessLogConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 _ => Ok(()),

@@ -7,35 +7,23 @@ pub struct OpenTelemetryAccessLogConfig {
     #[prost(message, optional, tag = "1")]
     pub common_config: ::core::option::Option<super::super::grpc::v3::CommonGrpcAccessLogConfig>,
     #[prost(message, optional, tag = "8")]
-    pub http_service:
-        ::core::option::Option<super::super::super::super::config::core::v3::HttpService>,
+    pub http_service: ::core::option::Option<super::super::super::super::config::core::v3::HttpService>,
     #[prost(message, optional, tag = "9")]
-    pub grpc_service:
-        ::core::option::Option<super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service: ::core::option::Option<super::super::super::super::config::core::v3::GrpcService>,
     #[prost(bool, tag = "5")]
     pub disable_builtin_labels: bool,
     #[prost(message, optional, tag = "4")]
-    pub resource_attributes: ::core::option::Option<
-        super::super::super::super::super::opentelemetry::proto::common::v1::KeyValueList,
-    >,
+    pub resource_attributes: ::core::option::Option<super::super::super::super::super::opentelemetry::proto::common::v1::KeyValueList>,
     #[prost(message, repeated, tag = "15")]
-    pub resource_detectors: ::prost::alloc::vec::Vec<
-        super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub resource_detectors: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "2")]
-    pub body: ::core::option::Option<
-        super::super::super::super::super::opentelemetry::proto::common::v1::AnyValue,
-    >,
+    pub body: ::core::option::Option<super::super::super::super::super::opentelemetry::proto::common::v1::AnyValue>,
     #[prost(message, optional, tag = "3")]
-    pub attributes: ::core::option::Option<
-        super::super::super::super::super::opentelemetry::proto::common::v1::KeyValueList,
-    >,
+    pub attributes: ::core::option::Option<super::super::super::super::super::opentelemetry::proto::common::v1::KeyValueList>,
     #[prost(string, tag = "6")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "7")]
-    pub formatters: ::prost::alloc::vec::Vec<
-        super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub formatters: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(string, tag = "10")]
     pub log_name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "11")]
@@ -45,8 +33,7 @@ pub struct OpenTelemetryAccessLogConfig {
     #[prost(string, repeated, tag = "13")]
     pub filter_state_objects_to_log: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, repeated, tag = "14")]
-    pub custom_tags:
-        ::prost::alloc::vec::Vec<super::super::super::super::r#type::tracing::v3::CustomTag>,
+    pub custom_tags: ::prost::alloc::vec::Vec<super::super::super::super::r#type::tracing::v3::CustomTag>,
 }
 impl ::prost::Name for OpenTelemetryAccessLogConfig {
     const NAME: &'static str = "OpenTelemetryAccessLogConfig";
@@ -55,8 +42,7 @@ impl ::prost::Name for OpenTelemetryAccessLogConfig {
         "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig".into()
     }
 }
 
@@ -74,10 +60,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::access_loggers::grpc::v3::described::M0),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"http_service\": ",
             "httpService",
@@ -94,14 +77,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"disable_builtin_labels\": ",
-            "disableBuiltinLabels",
-            5,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"disable_builtin_labels\": ", "disableBuiltinLabels", 5, 3, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"resource_attributes\": ",
             "resourceAttributes",
@@ -134,14 +110,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::opentelemetry::proto::common::v1::described::M3),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            6,
-            8,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 6, 8, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"formatters\": ",
             "formatters",
@@ -150,14 +119,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"log_name\": ",
-            "logName",
-            10,
-            10,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"log_name\": ", "logName", 10, 10, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"buffer_flush_interval\": ",
             "bufferFlushInterval",
@@ -166,22 +128,8 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"buffer_size_bytes\": ",
-            "bufferSizeBytes",
-            12,
-            12,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"filter_state_objects_to_log\": ",
-            "filterStateObjectsToLog",
-            13,
-            13,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"buffer_size_bytes\": ", "bufferSizeBytes", 12, 12, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"filter_state_objects_to_log\": ", "filterStateObjectsToLog", 13, 13, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"custom_tags\": ",
             "customTags",
@@ -191,11 +139,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OpenTelemetryAccessLogConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -231,12 +176,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OpenTelemetryAccessLogConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.http_service, r, f),

@@ -68,10 +68,7 @@ pub(crate) mod described {
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.access_loggers.stream.v3.StderrAccessLog",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "access_log_format",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "access_log_format", required: false }],
     };
     impl d::Describe for super::StderrAccessLog {
         const INFO: &'static d::MessageInfo = &M0;
@@ -84,9 +81,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::stderr_access_log::AccessLogFormat::LogFormat(x)) =
-                &self.access_log_format
-            {
+            if let Some(super::stderr_access_log::AccessLogFormat::LogFormat(x)) = &self.access_log_format {
                 d::put_member(x, v, &F0[0]);
             }
         }
@@ -98,17 +93,9 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StderrAccessLog {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.access_log_format =
-                        Some(super::stderr_access_log::AccessLogFormat::LogFormat(x))
-                }),
+                0 => r::member(r, f, |x| self.access_log_format = Some(super::stderr_access_log::AccessLogFormat::LogFormat(x))),
                 _ => Ok(()),
             }
         }
@@ -127,10 +114,7 @@ pub(crate) mod described {
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.access_loggers.stream.v3.StdoutAccessLog",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "access_log_format",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "access_log_format", required: false }],
     };
     impl d::Describe for super::StdoutAccessLog {
         const INFO: &'static d::MessageInfo = &M1;
@@ -143,9 +127,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::stdout_access_log::AccessLogFormat::LogFormat(x)) =
-                &self.access_log_format
-            {
+            if let Some(super::stdout_access_log::AccessLogFormat::LogFormat(x)) = &self.access_log_format {
                 d::put_member(x, v, &F1[0]);
             }
         }
@@ -157,17 +139,9 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StdoutAccessLog {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.access_log_format =
-                        Some(super::stdout_access_log::AccessLogFormat::LogFormat(x))
-                }),
+                0 => r::member(r, f, |x| self.access_log_format = Some(super::stdout_access_log::AccessLogFormat::LogFormat(x))),
                 _ => Ok(()),
             }
         }

@@ -14,8 +14,7 @@ impl ::prost::Name for InternalListener {
         "envoy.extensions.bootstrap.internal_listener.v3.InternalListener".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener"
-            .into()
+        "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener".into()
     }
 }
 
@@ -24,23 +23,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"buffer_size_kb\": ",
-        "bufferSizeKb",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Wrapper,
-    )
-    .rules(&[
-        d::Rule::Lte(d::Bound::Int(8192)),
-        d::Rule::Gte(d::Bound::Int(1)),
-    ])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.bootstrap.internal_listener.v3.InternalListener",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"buffer_size_kb\": ", "bufferSizeKb", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+        .rules(&[d::Rule::Lte(d::Bound::Int(8192)), d::Rule::Gte(d::Bound::Int(1))])];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.bootstrap.internal_listener.v3.InternalListener", fields: &F0, oneofs: &[] };
     impl d::Describe for super::InternalListener {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -62,12 +48,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InternalListener {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.buffer_size_kb, r, f),
                 _ => Ok(()),

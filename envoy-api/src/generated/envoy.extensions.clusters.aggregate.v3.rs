@@ -21,8 +21,7 @@ impl ::prost::Name for ClusterConfig {
 #[prost(skip_debug)]
 pub struct AggregateClusterResource {
     #[prost(message, optional, tag = "1")]
-    pub config_source:
-        ::core::option::Option<super::super::super::super::config::core::v3::ConfigSource>,
+    pub config_source: ::core::option::Option<super::super::super::super::config::core::v3::ConfigSource>,
     #[prost(string, tag = "2")]
     pub resource_name: ::prost::alloc::string::String,
 }
@@ -52,21 +51,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"resource_name\": ",
-            "resourceName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"resource_name\": ", "resourceName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.clusters.aggregate.v3.AggregateClusterResource",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.clusters.aggregate.v3.AggregateClusterResource", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AggregateClusterResource {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -89,12 +77,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AggregateClusterResource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_source, r, f),
                 1 => r::slot(&mut self.resource_name, r, f),
@@ -103,20 +86,10 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"clusters\": ",
-        "clusters",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.clusters.aggregate.v3.ClusterConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.clusters.aggregate.v3.ClusterConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ClusterConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -138,12 +111,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.clusters, r, f),
                 _ => Ok(()),

@@ -13,12 +13,8 @@ pub struct DnsCluster {
     #[prost(message, optional, tag = "6")]
     pub dns_jitter: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "7")]
-    pub typed_dns_resolver_config:
-        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
-    #[prost(
-        enumeration = "super::super::common::dns::v3::DnsLookupFamily",
-        tag = "8"
-    )]
+    pub typed_dns_resolver_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    #[prost(enumeration = "super::super::common::dns::v3::DnsLookupFamily", tag = "8")]
     pub dns_lookup_family: i32,
     #[prost(bool, tag = "9")]
     pub all_addresses_in_single_endpoint: bool,
@@ -72,22 +68,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"dns_failure_refresh_rate\": ",
-            "dnsFailureRefreshRate",
-            4,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"respect_dns_ttl\": ",
-            "respectDnsTtl",
-            5,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"dns_failure_refresh_rate\": ", "dnsFailureRefreshRate", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"respect_dns_ttl\": ", "respectDnsTtl", 5, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_jitter\": ",
             "dnsJitter",
@@ -113,14 +95,7 @@ pub(crate) mod described {
             d::Kind::Enum(&crate::envoy::extensions::clusters::common::dns::v3::described::E0),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"all_addresses_in_single_endpoint\": ",
-            "allAddressesInSingleEndpoint",
-            9,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"all_addresses_in_single_endpoint\": ", "allAddressesInSingleEndpoint", 9, 6, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_min_refresh_rate\": ",
             "dnsMinRefreshRate",
@@ -131,11 +106,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.clusters.dns.v3.DnsCluster",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.clusters.dns.v3.DnsCluster", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DnsCluster {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -164,12 +135,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dns_refresh_rate, r, f),
                 1 => r::slot(&mut self.dns_failure_refresh_rate, r, f),
@@ -204,11 +170,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.clusters.dns.v3.DnsCluster.RefreshRate",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.clusters.dns.v3.DnsCluster.RefreshRate", fields: &F1, oneofs: &[] };
     impl d::Describe for super::dns_cluster::RefreshRate {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -231,12 +194,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dns_cluster::RefreshRate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.base_interval, r, f),
                 1 => r::slot(&mut self.max_interval, r, f),

@@ -8,21 +8,15 @@ pub struct ClusterConfig {
     pub allow_insecure_cluster_options: bool,
     #[prost(bool, tag = "3")]
     pub allow_coalesced_connections: bool,
-    #[prost(
-        oneof = "cluster_config::ClusterImplementationSpecifier",
-        tags = "1, 4"
-    )]
-    pub cluster_implementation_specifier:
-        ::core::option::Option<cluster_config::ClusterImplementationSpecifier>,
+    #[prost(oneof = "cluster_config::ClusterImplementationSpecifier", tags = "1, 4")]
+    pub cluster_implementation_specifier: ::core::option::Option<cluster_config::ClusterImplementationSpecifier>,
 }
 /// Nested message and enum types in `ClusterConfig`.
 pub mod cluster_config {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum ClusterImplementationSpecifier {
         #[prost(message, tag = "1")]
-        DnsCacheConfig(
-            super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig,
-        ),
+        DnsCacheConfig(super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig),
         #[prost(message, tag = "4")]
         SubClustersConfig(super::SubClustersConfig),
     }
@@ -34,25 +28,20 @@ impl ::prost::Name for ClusterConfig {
         "envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct SubClustersConfig {
-    #[prost(
-        enumeration = "super::super::super::super::config::cluster::v3::cluster::LbPolicy",
-        tag = "1"
-    )]
+    #[prost(enumeration = "super::super::super::super::config::cluster::v3::cluster::LbPolicy", tag = "1")]
     pub lb_policy: i32,
     #[prost(message, optional, tag = "2")]
     pub max_sub_clusters: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "3")]
     pub sub_cluster_ttl: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, repeated, tag = "4")]
-    pub preresolve_clusters:
-        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::SocketAddress>,
+    pub preresolve_clusters: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::SocketAddress>,
     #[prost(message, optional, tag = "5")]
     pub dns_cluster_config: ::core::option::Option<super::super::dns::v3::DnsCluster>,
 }
@@ -63,8 +52,7 @@ impl ::prost::Name for SubClustersConfig {
         "envoy.extensions.clusters.dynamic_forward_proxy.v3.SubClustersConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.clusters.dynamic_forward_proxy.v3.SubClustersConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.clusters.dynamic_forward_proxy.v3.SubClustersConfig".into()
     }
 }
 
@@ -79,45 +67,18 @@ pub(crate) mod described {
             "dnsCacheConfig",
             1,
             0,
-            d::Kind::Message(
-                &crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"sub_clusters_config\": ",
-            "subClustersConfig",
-            4,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"allow_insecure_cluster_options\": ",
-            "allowInsecureClusterOptions",
-            2,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_coalesced_connections\": ",
-            "allowCoalescedConnections",
-            3,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"sub_clusters_config\": ", "subClustersConfig", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"allow_insecure_cluster_options\": ", "allowInsecureClusterOptions", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_coalesced_connections\": ", "allowCoalescedConnections", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "cluster_implementation_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "cluster_implementation_specifier", required: false }],
     };
     impl d::Describe for super::ClusterConfig {
         const INFO: &'static d::MessageInfo = &M0;
@@ -130,15 +91,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::cluster_config::ClusterImplementationSpecifier::DnsCacheConfig(x)) =
-                &self.cluster_implementation_specifier
-            {
+            if let Some(super::cluster_config::ClusterImplementationSpecifier::DnsCacheConfig(x)) = &self.cluster_implementation_specifier {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::cluster_config::ClusterImplementationSpecifier::SubClustersConfig(
-                x,
-            )) = &self.cluster_implementation_specifier
-            {
+            if let Some(super::cluster_config::ClusterImplementationSpecifier::SubClustersConfig(x)) = &self.cluster_implementation_specifier {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.allow_insecure_cluster_options, v, &F0[2]);
@@ -152,23 +108,14 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.cluster_implementation_specifier = Some(
-                        super::cluster_config::ClusterImplementationSpecifier::DnsCacheConfig(x),
-                    )
+                    self.cluster_implementation_specifier = Some(super::cluster_config::ClusterImplementationSpecifier::DnsCacheConfig(x))
                 }),
-                1 => {
-                    r::member(r, f, |x| {
-                        self.cluster_implementation_specifier = Some(super::cluster_config::ClusterImplementationSpecifier::SubClustersConfig(x))
-                    })
-                }
+                1 => r::member(r, f, |x| {
+                    self.cluster_implementation_specifier = Some(super::cluster_config::ClusterImplementationSpecifier::SubClustersConfig(x))
+                }),
                 2 => r::slot(&mut self.allow_insecure_cluster_options, r, f),
                 3 => r::slot(&mut self.allow_coalesced_connections, r, f),
                 _ => Ok(()),
@@ -186,15 +133,8 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"max_sub_clusters\": ",
-            "maxSubClusters",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"max_sub_clusters\": ", "maxSubClusters", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"sub_cluster_ttl\": ",
             "subClusterTtl",
@@ -221,11 +161,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.clusters.dynamic_forward_proxy.v3.SubClustersConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.clusters.dynamic_forward_proxy.v3.SubClustersConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::SubClustersConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -251,12 +188,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubClustersConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.lb_policy, r, f),
                 1 => r::slot(&mut self.max_sub_clusters, r, f),

@@ -11,8 +11,7 @@ pub struct OriginalDstCluster {
     #[prost(message, optional, tag = "3")]
     pub upstream_port_override: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "4")]
-    pub metadata_key:
-        ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
+    pub metadata_key: ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
 }
 impl ::prost::Name for OriginalDstCluster {
     const NAME: &'static str = "OriginalDstCluster";
@@ -31,31 +30,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"use_http_header\": ",
-            "useHttpHeader",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"http_header_name\": ",
-            "httpHeaderName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"upstream_port_override\": ",
-            "upstreamPortOverride",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"use_http_header\": ", "useHttpHeader", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"http_header_name\": ", "httpHeaderName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upstream_port_override\": ", "upstreamPortOverride", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
         d::FieldInfo::new(
             "\"metadata_key\": ",
             "metadataKey",
@@ -65,11 +43,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.clusters.original_dst.v3.OriginalDstCluster",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.clusters.original_dst.v3.OriginalDstCluster", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OriginalDstCluster {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -94,12 +69,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OriginalDstCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_http_header, r, f),
                 1 => r::slot(&mut self.http_header_name, r, f),

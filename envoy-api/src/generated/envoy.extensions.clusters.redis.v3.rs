@@ -62,44 +62,13 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"redirect_refresh_threshold\": ",
-            "redirectRefreshThreshold",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"failure_refresh_threshold\": ",
-            "failureRefreshThreshold",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"host_degraded_refresh_threshold\": ",
-            "hostDegradedRefreshThreshold",
-            6,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"enable_zone_discovery\": ",
-            "enableZoneDiscovery",
-            7,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"redirect_refresh_threshold\": ", "redirectRefreshThreshold", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"failure_refresh_threshold\": ", "failureRefreshThreshold", 5, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"host_degraded_refresh_threshold\": ", "hostDegradedRefreshThreshold", 6, 5, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_zone_discovery\": ", "enableZoneDiscovery", 7, 6, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.clusters.redis.v3.RedisClusterConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.clusters.redis.v3.RedisClusterConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::RedisClusterConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -127,12 +96,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedisClusterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_refresh_rate, r, f),
                 1 => r::slot(&mut self.cluster_refresh_timeout, r, f),

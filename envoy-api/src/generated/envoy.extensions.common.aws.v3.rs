@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct AwsCredentialProvider {
     #[prost(message, optional, tag = "1")]
-    pub assume_role_with_web_identity_provider:
-        ::core::option::Option<AssumeRoleWithWebIdentityCredentialProvider>,
+    pub assume_role_with_web_identity_provider: ::core::option::Option<AssumeRoleWithWebIdentityCredentialProvider>,
     #[prost(message, optional, tag = "2")]
     pub inline_credential: ::core::option::Option<InlineCredentialProvider>,
     #[prost(message, optional, tag = "3")]
@@ -14,8 +13,7 @@ pub struct AwsCredentialProvider {
     #[prost(bool, tag = "4")]
     pub custom_credential_provider_chain: bool,
     #[prost(message, optional, tag = "5")]
-    pub iam_roles_anywhere_credential_provider:
-        ::core::option::Option<IamRolesAnywhereCredentialProvider>,
+    pub iam_roles_anywhere_credential_provider: ::core::option::Option<IamRolesAnywhereCredentialProvider>,
     #[prost(message, optional, tag = "6")]
     pub config_credential_provider: ::core::option::Option<ConfigCredentialProvider>,
     #[prost(message, optional, tag = "7")]
@@ -23,11 +21,9 @@ pub struct AwsCredentialProvider {
     #[prost(message, optional, tag = "8")]
     pub environment_credential_provider: ::core::option::Option<EnvironmentCredentialProvider>,
     #[prost(message, optional, tag = "9")]
-    pub instance_profile_credential_provider:
-        ::core::option::Option<InstanceProfileCredentialProvider>,
+    pub instance_profile_credential_provider: ::core::option::Option<InstanceProfileCredentialProvider>,
     #[prost(message, optional, boxed, tag = "10")]
-    pub assume_role_credential_provider:
-        ::core::option::Option<::prost::alloc::boxed::Box<AssumeRoleCredentialProvider>>,
+    pub assume_role_credential_provider: ::core::option::Option<::prost::alloc::boxed::Box<AssumeRoleCredentialProvider>>,
 }
 impl ::prost::Name for AwsCredentialProvider {
     const NAME: &'static str = "AwsCredentialProvider";
@@ -63,8 +59,7 @@ impl ::prost::Name for InlineCredentialProvider {
 #[prost(skip_debug)]
 pub struct AssumeRoleWithWebIdentityCredentialProvider {
     #[prost(message, optional, tag = "1")]
-    pub web_identity_token_data_source:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub web_identity_token_data_source: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "2")]
     pub role_arn: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -77,16 +72,14 @@ impl ::prost::Name for AssumeRoleWithWebIdentityCredentialProvider {
         "envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider"
-            .into()
+        "type.googleapis.com/envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct CredentialsFileCredentialProvider {
     #[prost(message, optional, tag = "1")]
-    pub credentials_data_source:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub credentials_data_source: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "2")]
     pub profile: ::prost::alloc::string::String,
 }
@@ -97,8 +90,7 @@ impl ::prost::Name for CredentialsFileCredentialProvider {
         "envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider"
-            .into()
+        "type.googleapis.com/envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -107,14 +99,11 @@ pub struct IamRolesAnywhereCredentialProvider {
     #[prost(string, tag = "1")]
     pub role_arn: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub certificate:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub certificate: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "3")]
-    pub certificate_chain:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub certificate_chain: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "4")]
-    pub private_key:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub private_key: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "5")]
     pub trust_anchor_arn: ::prost::alloc::string::String,
     #[prost(string, tag = "6")]
@@ -131,8 +120,7 @@ impl ::prost::Name for IamRolesAnywhereCredentialProvider {
         "envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider"
-            .into()
+        "type.googleapis.com/envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -184,8 +172,7 @@ impl ::prost::Name for InstanceProfileCredentialProvider {
         "envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider"
-            .into()
+        "type.googleapis.com/envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -200,8 +187,7 @@ pub struct AssumeRoleCredentialProvider {
     #[prost(message, optional, tag = "4")]
     pub session_duration: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, boxed, tag = "5")]
-    pub credential_provider:
-        ::core::option::Option<::prost::alloc::boxed::Box<AwsCredentialProvider>>,
+    pub credential_provider: ::core::option::Option<::prost::alloc::boxed::Box<AwsCredentialProvider>>,
 }
 impl ::prost::Name for AssumeRoleCredentialProvider {
     const NAME: &'static str = "AssumeRoleCredentialProvider";
@@ -220,31 +206,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"role_arn\": ",
-            "roleArn",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"role_session_name\": ",
-            "roleSessionName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"external_id\": ",
-            "externalId",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"role_arn\": ", "roleArn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"role_session_name\": ", "roleSessionName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"external_id\": ", "externalId", 3, 2, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"session_duration\": ",
             "sessionDuration",
@@ -253,24 +217,11 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Duration(43200000000000)),
-            d::Rule::Gte(d::Bound::Duration(900000000000)),
-        ]),
-        d::FieldInfo::new(
-            "\"credential_provider\": ",
-            "credentialProvider",
-            5,
-            4,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        .rules(&[d::Rule::Lte(d::Bound::Duration(43200000000000)), d::Rule::Gte(d::Bound::Duration(900000000000))]),
+        d::FieldInfo::new("\"credential_provider\": ", "credentialProvider", 5, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.AssumeRoleCredentialProvider",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.AssumeRoleCredentialProvider", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AssumeRoleCredentialProvider {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -296,12 +247,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AssumeRoleCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.role_arn, r, f),
                 1 => r::slot(&mut self.role_session_name, r, f),
@@ -323,29 +269,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new(
-            "\"role_arn\": ",
-            "roleArn",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"role_session_name\": ",
-            "roleSessionName",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"role_arn\": ", "roleArn", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"role_session_name\": ", "roleSessionName", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider", fields: &F1, oneofs: &[] };
     impl d::Describe for super::AssumeRoleWithWebIdentityCredentialProvider {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -369,12 +297,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AssumeRoleWithWebIdentityCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.web_identity_token_data_source, r, f),
                 1 => r::slot(&mut self.role_arn, r, f),
@@ -393,30 +316,9 @@ pub(crate) mod described {
             d::Kind::Message(&M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"inline_credential\": ",
-            "inlineCredential",
-            2,
-            1,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"credentials_file_provider\": ",
-            "credentialsFileProvider",
-            3,
-            2,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"custom_credential_provider_chain\": ",
-            "customCredentialProviderChain",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"inline_credential\": ", "inlineCredential", 2, 1, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"credentials_file_provider\": ", "credentialsFileProvider", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"custom_credential_provider_chain\": ", "customCredentialProviderChain", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"iam_roles_anywhere_credential_provider\": ",
             "iamRolesAnywhereCredentialProvider",
@@ -425,14 +327,7 @@ pub(crate) mod described {
             d::Kind::Message(&M7),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"config_credential_provider\": ",
-            "configCredentialProvider",
-            6,
-            5,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"config_credential_provider\": ", "configCredentialProvider", 6, 5, d::Kind::Message(&M3), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"container_credential_provider\": ",
             "containerCredentialProvider",
@@ -466,11 +361,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.AwsCredentialProvider",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.AwsCredentialProvider", fields: &F2, oneofs: &[] };
     impl d::Describe for super::AwsCredentialProvider {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -501,12 +393,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AwsCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.assume_role_with_web_identity_provider, r, f),
                 1 => r::slot(&mut self.inline_credential, r, f),
@@ -524,11 +411,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 0] = [];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.ConfigCredentialProvider",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.ConfigCredentialProvider", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ConfigCredentialProvider {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -548,12 +432,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConfigCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -562,11 +441,8 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 0] = [];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.ContainerCredentialProvider",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.ContainerCredentialProvider", fields: &F4, oneofs: &[] };
     impl d::Describe for super::ContainerCredentialProvider {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -586,12 +462,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ContainerCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -609,20 +480,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new(
-            "\"profile\": ",
-            "profile",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"profile\": ", "profile", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider", fields: &F5, oneofs: &[] };
     impl d::Describe for super::CredentialsFileCredentialProvider {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -645,12 +506,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CredentialsFileCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credentials_data_source, r, f),
                 1 => r::slot(&mut self.profile, r, f),
@@ -660,11 +516,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 0] = [];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.EnvironmentCredentialProvider",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.EnvironmentCredentialProvider", fields: &F6, oneofs: &[] };
     impl d::Describe for super::EnvironmentCredentialProvider {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -684,12 +537,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvironmentCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -698,15 +546,7 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"role_arn\": ",
-            "roleArn",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"role_arn\": ", "roleArn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"certificate\": ",
             "certificate",
@@ -734,32 +574,9 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required])
         .sensitive(),
-        d::FieldInfo::new(
-            "\"trust_anchor_arn\": ",
-            "trustAnchorArn",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"profile_arn\": ",
-            "profileArn",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"role_session_name\": ",
-            "roleSessionName",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"trust_anchor_arn\": ", "trustAnchorArn", 5, 4, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"profile_arn\": ", "profileArn", 6, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"role_session_name\": ", "roleSessionName", 7, 6, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"session_duration\": ",
             "sessionDuration",
@@ -768,16 +585,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Duration(43200000000000)),
-            d::Rule::Gte(d::Bound::Duration(900000000000)),
-        ]),
+        .rules(&[d::Rule::Lte(d::Bound::Duration(43200000000000)), d::Rule::Gte(d::Bound::Duration(900000000000))]),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider", fields: &F7, oneofs: &[] };
     impl d::Describe for super::IamRolesAnywhereCredentialProvider {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -806,12 +617,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::IamRolesAnywhereCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.role_arn, r, f),
                 1 => r::slot(&mut self.certificate, r, f),
@@ -827,40 +633,14 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"access_key_id\": ",
-            "accessKeyId",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"secret_access_key\": ",
-            "secretAccessKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)])
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"session_token\": ",
-            "sessionToken",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .sensitive(),
+        d::FieldInfo::new("\"access_key_id\": ", "accessKeyId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"secret_access_key\": ", "secretAccessKey", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)])
+            .sensitive(),
+        d::FieldInfo::new("\"session_token\": ", "sessionToken", 3, 2, d::Kind::String, d::Cardinality::Implicit).sensitive(),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.InlineCredentialProvider",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.InlineCredentialProvider", fields: &F8, oneofs: &[] };
     impl d::Describe for super::InlineCredentialProvider {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -884,12 +664,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InlineCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_key_id, r, f),
                 1 => r::slot(&mut self.secret_access_key, r, f),
@@ -900,11 +675,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 0] = [];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider", fields: &F9, oneofs: &[] };
     impl d::Describe for super::InstanceProfileCredentialProvider {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -924,12 +696,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InstanceProfileCredentialProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -14,8 +14,7 @@ impl ::prost::Name for DnsCacheCircuitBreakers {
         "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers"
-            .into()
+        "type.googleapis.com/envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -23,10 +22,7 @@ impl ::prost::Name for DnsCacheCircuitBreakers {
 pub struct DnsCacheConfig {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    #[prost(
-        enumeration = "super::super::super::super::config::cluster::v3::cluster::DnsLookupFamily",
-        tag = "2"
-    )]
+    #[prost(enumeration = "super::super::super::super::config::cluster::v3::cluster::DnsLookupFamily", tag = "2")]
     pub dns_lookup_family: i32,
     #[prost(message, optional, tag = "3")]
     pub dns_refresh_rate: ::core::option::Option<::prost_types::Duration>,
@@ -39,31 +35,23 @@ pub struct DnsCacheConfig {
     #[prost(bool, tag = "15")]
     pub disable_dns_refresh_on_failure: bool,
     #[prost(message, optional, tag = "6")]
-    pub dns_failure_refresh_rate: ::core::option::Option<
-        super::super::super::super::config::cluster::v3::cluster::RefreshRate,
-    >,
+    pub dns_failure_refresh_rate: ::core::option::Option<super::super::super::super::config::cluster::v3::cluster::RefreshRate>,
     #[prost(message, optional, tag = "7")]
     pub dns_cache_circuit_breaker: ::core::option::Option<DnsCacheCircuitBreakers>,
     #[prost(bool, tag = "8")]
     pub use_tcp_for_dns_lookups: bool,
     #[prost(message, optional, tag = "9")]
-    pub dns_resolution_config:
-        ::core::option::Option<super::super::super::super::config::core::v3::DnsResolutionConfig>,
+    pub dns_resolution_config: ::core::option::Option<super::super::super::super::config::core::v3::DnsResolutionConfig>,
     #[prost(message, optional, tag = "12")]
-    pub typed_dns_resolver_config:
-        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub typed_dns_resolver_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "10")]
-    pub preresolve_hostnames:
-        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::SocketAddress>,
+    pub preresolve_hostnames: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::SocketAddress>,
     #[prost(message, optional, tag = "11")]
     pub dns_query_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "13")]
-    pub key_value_config: ::core::option::Option<
-        super::super::super::super::config::common::key_value::v3::KeyValueStoreConfig,
-    >,
+    pub key_value_config: ::core::option::Option<super::super::super::super::config::common::key_value::v3::KeyValueStoreConfig>,
     #[prost(message, optional, tag = "16")]
-    pub resolved_address_filter:
-        ::core::option::Option<super::super::super::super::r#type::matcher::v3::AddressMatcher>,
+    pub resolved_address_filter: ::core::option::Option<super::super::super::super::r#type::matcher::v3::AddressMatcher>,
 }
 impl ::prost::Name for DnsCacheConfig {
     const NAME: &'static str = "DnsCacheConfig";
@@ -81,19 +69,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"max_pending_requests\": ",
-        "maxPendingRequests",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Wrapper,
-    )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"max_pending_requests\": ", "maxPendingRequests", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DnsCacheCircuitBreakers {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -115,12 +94,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsCacheCircuitBreakers {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_pending_requests, r, f),
                 _ => Ok(()),
@@ -129,15 +103,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 16] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"dns_lookup_family\": ",
             "dnsLookupFamily",
@@ -174,23 +140,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"max_hosts\": ",
-            "maxHosts",
-            5,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"disable_dns_refresh_on_failure\": ",
-            "disableDnsRefreshOnFailure",
-            15,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"max_hosts\": ", "maxHosts", 5, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"disable_dns_refresh_on_failure\": ", "disableDnsRefreshOnFailure", 15, 6, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_failure_refresh_rate\": ",
             "dnsFailureRefreshRate",
@@ -199,26 +150,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::cluster::v3::described::M17),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"dns_cache_circuit_breaker\": ",
-            "dnsCacheCircuitBreaker",
-            7,
-            8,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"use_tcp_for_dns_lookups\": ",
-            "useTcpForDnsLookups",
-            8,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"dns_cache_circuit_breaker\": ", "dnsCacheCircuitBreaker", 7, 8, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", "useTcpForDnsLookups", 8, 9, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"dns_resolution_config\": ",
             "dnsResolutionConfig",
@@ -227,10 +161,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M14),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_dns_resolver_config\": ",
             "typedDnsResolverConfig",
@@ -273,11 +204,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::DnsCacheConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -314,12 +242,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsCacheConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.dns_lookup_family, r, f),

@@ -5,15 +5,11 @@
 #[prost(skip_debug)]
 pub struct ExtensionWithMatcher {
     #[prost(message, optional, tag = "1")]
-    pub matcher:
-        ::core::option::Option<super::super::super::super::config::common::matcher::v3::Matcher>,
+    pub matcher: ::core::option::Option<super::super::super::super::config::common::matcher::v3::Matcher>,
     #[prost(message, optional, tag = "3")]
-    pub xds_matcher: ::core::option::Option<
-        super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub xds_matcher: ::core::option::Option<super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(message, optional, tag = "2")]
-    pub extension_config:
-        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub extension_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
 }
 impl ::prost::Name for ExtensionWithMatcher {
     const NAME: &'static str = "ExtensionWithMatcher";
@@ -29,9 +25,7 @@ impl ::prost::Name for ExtensionWithMatcher {
 #[prost(skip_debug)]
 pub struct ExtensionWithMatcherPerRoute {
     #[prost(message, optional, tag = "1")]
-    pub xds_matcher: ::core::option::Option<
-        super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub xds_matcher: ::core::option::Option<super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
 }
 impl ::prost::Name for ExtensionWithMatcherPerRoute {
     const NAME: &'static str = "ExtensionWithMatcherPerRoute";
@@ -40,8 +34,7 @@ impl ::prost::Name for ExtensionWithMatcherPerRoute {
         "envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute"
-            .into()
+        "type.googleapis.com/envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute".into()
     }
 }
 
@@ -59,10 +52,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::common::matcher::v3::described::M5),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"xds_matcher\": ",
             "xdsMatcher",
@@ -81,11 +71,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.matching.v3.ExtensionWithMatcher",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.matching.v3.ExtensionWithMatcher", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ExtensionWithMatcher {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -109,12 +96,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtensionWithMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matcher, r, f),
                 1 => r::slot(&mut self.xds_matcher, r, f),
@@ -132,11 +114,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ExtensionWithMatcherPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -158,12 +137,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtensionWithMatcherPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.xds_matcher, r, f),
                 _ => Ok(()),

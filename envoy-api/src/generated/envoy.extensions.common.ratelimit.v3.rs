@@ -30,8 +30,7 @@ pub mod rate_limit_descriptor {
             "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry"
-                .into()
+            "type.googleapis.com/envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -39,10 +38,7 @@ pub mod rate_limit_descriptor {
     pub struct RateLimitOverride {
         #[prost(uint32, tag = "1")]
         pub requests_per_unit: u32,
-        #[prost(
-            enumeration = "super::super::super::super::super::r#type::v3::RateLimitUnit",
-            tag = "2"
-        )]
+        #[prost(enumeration = "super::super::super::super::super::r#type::v3::RateLimitUnit", tag = "2")]
         pub unit: i32,
     }
     impl ::prost::Name for RateLimitOverride {
@@ -52,8 +48,7 @@ pub mod rate_limit_descriptor {
             "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride"
-                .into()
+            "type.googleapis.com/envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride".into()
         }
     }
 }
@@ -163,11 +158,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.common.ratelimit.v3.VhRateLimitsOptions",
-        values: &[
-            d::EnumValue::new(0, "OVERRIDE"),
-            d::EnumValue::new(1, "INCLUDE"),
-            d::EnumValue::new(2, "IGNORE"),
-        ],
+        values: &[d::EnumValue::new(0, "OVERRIDE"), d::EnumValue::new(1, "INCLUDE"), d::EnumValue::new(2, "IGNORE")],
     };
     impl d::DescribeEnum for super::VhRateLimitsOptions {
         const INFO: &'static d::EnumInfo = &E0;
@@ -175,21 +166,15 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.common.ratelimit.v3.XRateLimitHeadersRFCVersion",
-        values: &[
-            d::EnumValue::new(0, "OFF"),
-            d::EnumValue::new(1, "DRAFT_VERSION_03"),
-        ],
+        values: &[d::EnumValue::new(0, "OFF"), d::EnumValue::new(1, "DRAFT_VERSION_03")],
     };
     impl d::DescribeEnum for super::XRateLimitHeadersRfcVersion {
         const INFO: &'static d::EnumInfo = &E1;
     }
 
     static F0: [d::FieldInfo; 0] = [];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.ratelimit.v3.LocalClusterRateLimit",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.ratelimit.v3.LocalClusterRateLimit", fields: &F0, oneofs: &[] };
     impl d::Describe for super::LocalClusterRateLimit {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -209,12 +194,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalClusterRateLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -223,15 +203,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"entries\": ",
-            "entries",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"entries\": ", "entries", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"token_bucket\": ",
             "tokenBucket",
@@ -241,20 +213,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"shadow_mode\": ",
-            "shadowMode",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor", fields: &F1, oneofs: &[] };
     impl d::Describe for super::LocalRateLimitDescriptor {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -278,12 +240,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalRateLimitDescriptor {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.entries, r, f),
                 1 => r::slot(&mut self.token_bucket, r, f),
@@ -294,45 +251,13 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"entries\": ",
-            "entries",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"limit\": ",
-            "limit",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"hits_addend\": ",
-            "hitsAddend",
-            3,
-            2,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"is_negative_hits\": ",
-            "isNegativeHits",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"entries\": ", "entries", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"limit\": ", "limit", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hits_addend\": ", "hitsAddend", 3, 2, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"is_negative_hits\": ", "isNegativeHits", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor", fields: &F2, oneofs: &[] };
     impl d::Describe for super::RateLimitDescriptor {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -357,12 +282,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitDescriptor {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.entries, r, f),
                 1 => r::slot(&mut self.limit, r, f),
@@ -374,29 +294,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry", fields: &F3, oneofs: &[] };
     impl d::Describe for super::rate_limit_descriptor::Entry {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -419,12 +321,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_descriptor::Entry {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -434,29 +331,12 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"requests_per_unit\": ",
-            "requestsPerUnit",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"unit\": ",
-            "unit",
-            2,
-            1,
-            d::Kind::Enum(&crate::envoy::r#type::v3::described::E3),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"requests_per_unit\": ", "requestsPerUnit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"unit\": ", "unit", 2, 1, d::Kind::Enum(&crate::envoy::r#type::v3::described::E3), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride", fields: &F4, oneofs: &[] };
     impl d::Describe for super::rate_limit_descriptor::RateLimitOverride {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -479,12 +359,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_descriptor::RateLimitOverride {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requests_per_unit, r, f),
                 1 => r::slot(&mut self.unit, r, f),

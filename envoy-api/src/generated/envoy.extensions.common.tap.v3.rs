@@ -49,20 +49,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config_id\": ",
-        "configId",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.common.tap.v3.AdminConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"config_id\": ", "configId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.common.tap.v3.AdminConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AdminConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -84,12 +73,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AdminConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_id, r, f),
                 _ => Ok(()),
@@ -98,15 +82,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"admin_config\": ",
-            "adminConfig",
-            1,
-            0,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"admin_config\": ", "adminConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"static_config\": ",
             "staticConfig",
@@ -120,10 +96,7 @@ pub(crate) mod described {
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.common.tap.v3.CommonExtensionConfig",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: true }],
     };
     impl d::Describe for super::CommonExtensionConfig {
         const INFO: &'static d::MessageInfo = &M1;
@@ -136,14 +109,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::common_extension_config::ConfigType::AdminConfig(x)) =
-                &self.config_type
-            {
+            if let Some(super::common_extension_config::ConfigType::AdminConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::common_extension_config::ConfigType::StaticConfig(x)) =
-                &self.config_type
-            {
+            if let Some(super::common_extension_config::ConfigType::StaticConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -155,21 +124,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommonExtensionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.config_type =
-                        Some(super::common_extension_config::ConfigType::AdminConfig(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.config_type =
-                        Some(super::common_extension_config::ConfigType::StaticConfig(x))
-                }),
+                0 => r::member(r, f, |x| self.config_type = Some(super::common_extension_config::ConfigType::AdminConfig(x))),
+                1 => r::member(r, f, |x| self.config_type = Some(super::common_extension_config::ConfigType::StaticConfig(x))),
                 _ => Ok(()),
             }
         }

@@ -70,86 +70,25 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.compression.brotli.compressor.v3.Brotli.EncoderMode",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT"),
-            d::EnumValue::new(1, "GENERIC"),
-            d::EnumValue::new(2, "TEXT"),
-            d::EnumValue::new(3, "FONT"),
-        ],
+        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "GENERIC"), d::EnumValue::new(2, "TEXT"), d::EnumValue::new(3, "FONT")],
     };
     impl d::DescribeEnum for super::brotli::EncoderMode {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"quality\": ",
-            "quality",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(11))]),
-        d::FieldInfo::new(
-            "\"encoder_mode\": ",
-            "encoderMode",
-            2,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"window_bits\": ",
-            "windowBits",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(24)),
-            d::Rule::Gte(d::Bound::Int(10)),
-        ]),
-        d::FieldInfo::new(
-            "\"input_block_bits\": ",
-            "inputBlockBits",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(24)),
-            d::Rule::Gte(d::Bound::Int(16)),
-        ]),
-        d::FieldInfo::new(
-            "\"chunk_size\": ",
-            "chunkSize",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65536)),
-            d::Rule::Gte(d::Bound::Int(4096)),
-        ]),
-        d::FieldInfo::new(
-            "\"disable_literal_context_modeling\": ",
-            "disableLiteralContextModeling",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"quality\": ", "quality", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(11))]),
+        d::FieldInfo::new("\"encoder_mode\": ", "encoderMode", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"window_bits\": ", "windowBits", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(24)), d::Rule::Gte(d::Bound::Int(10))]),
+        d::FieldInfo::new("\"input_block_bits\": ", "inputBlockBits", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(24)), d::Rule::Gte(d::Bound::Int(16))]),
+        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
+        d::FieldInfo::new("\"disable_literal_context_modeling\": ", "disableLiteralContextModeling", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.compression.brotli.compressor.v3.Brotli",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.compression.brotli.compressor.v3.Brotli", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Brotli {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -176,12 +115,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Brotli {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.quality, r, f),
                 1 => r::slot(&mut self.encoder_mode, r, f),

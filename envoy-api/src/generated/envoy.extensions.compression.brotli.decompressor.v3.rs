@@ -26,32 +26,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"disable_ring_buffer_reallocation\": ",
-            "disableRingBufferReallocation",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"chunk_size\": ",
-            "chunkSize",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65536)),
-            d::Rule::Gte(d::Bound::Int(4096)),
-        ]),
+        d::FieldInfo::new("\"disable_ring_buffer_reallocation\": ", "disableRingBufferReallocation", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.compression.brotli.decompressor.v3.Brotli",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.compression.brotli.decompressor.v3.Brotli", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Brotli {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -74,12 +54,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Brotli {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.disable_ring_buffer_reallocation, r, f),
                 1 => r::slot(&mut self.chunk_size, r, f),

@@ -155,66 +155,19 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"memory_level\": ",
-            "memoryLevel",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(9)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ]),
-        d::FieldInfo::new(
-            "\"compression_level\": ",
-            "compressionLevel",
-            2,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"compression_strategy\": ",
-            "compressionStrategy",
-            3,
-            2,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"window_bits\": ",
-            "windowBits",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(15)),
-            d::Rule::Gte(d::Bound::Int(9)),
-        ]),
-        d::FieldInfo::new(
-            "\"chunk_size\": ",
-            "chunkSize",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65536)),
-            d::Rule::Gte(d::Bound::Int(4096)),
-        ]),
+        d::FieldInfo::new("\"memory_level\": ", "memoryLevel", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(9)), d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"compression_level\": ", "compressionLevel", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"compression_strategy\": ", "compressionStrategy", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"window_bits\": ", "windowBits", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(15)), d::Rule::Gte(d::Bound::Int(9))]),
+        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.compression.gzip.compressor.v3.Gzip",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.compression.gzip.compressor.v3.Gzip", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Gzip {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -240,12 +193,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Gzip {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.memory_level, r, f),
                 1 => r::slot(&mut self.compression_level, r, f),

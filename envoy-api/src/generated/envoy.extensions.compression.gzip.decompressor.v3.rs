@@ -28,48 +28,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"window_bits\": ",
-            "windowBits",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(15)),
-            d::Rule::Gte(d::Bound::Int(9)),
-        ]),
-        d::FieldInfo::new(
-            "\"chunk_size\": ",
-            "chunkSize",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65536)),
-            d::Rule::Gte(d::Bound::Int(4096)),
-        ]),
-        d::FieldInfo::new(
-            "\"max_inflate_ratio\": ",
-            "maxInflateRatio",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(1032)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ]),
+        d::FieldInfo::new("\"window_bits\": ", "windowBits", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(15)), d::Rule::Gte(d::Bound::Int(9))]),
+        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
+        d::FieldInfo::new("\"max_inflate_ratio\": ", "maxInflateRatio", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(1032)), d::Rule::Gte(d::Bound::Int(1))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.compression.gzip.decompressor.v3.Gzip",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.compression.gzip.decompressor.v3.Gzip", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Gzip {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -93,12 +60,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Gzip {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.window_bits, r, f),
                 1 => r::slot(&mut self.chunk_size, r, f),

@@ -11,8 +11,7 @@ pub struct Zstd {
     #[prost(enumeration = "zstd::Strategy", tag = "3")]
     pub strategy: i32,
     #[prost(message, optional, tag = "4")]
-    pub dictionary:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub dictionary: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "5")]
     pub chunk_size: ::core::option::Option<u32>,
 }
@@ -105,31 +104,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"compression_level\": ",
-            "compressionLevel",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"enable_checksum\": ",
-            "enableChecksum",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"strategy\": ",
-            "strategy",
-            3,
-            2,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"compression_level\": ", "compressionLevel", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_checksum\": ", "enableChecksum", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"strategy\": ", "strategy", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"dictionary\": ",
             "dictionary",
@@ -138,24 +115,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"chunk_size\": ",
-            "chunkSize",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65536)),
-            d::Rule::Gte(d::Bound::Int(4096)),
-        ]),
+        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.compression.zstd.compressor.v3.Zstd",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.compression.zstd.compressor.v3.Zstd", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Zstd {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -181,12 +145,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Zstd {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.compression_level, r, f),
                 1 => r::slot(&mut self.enable_checksum, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct Zstd {
     #[prost(message, repeated, tag = "1")]
-    pub dictionaries:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::DataSource>,
+    pub dictionaries: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "2")]
     pub chunk_size: ::core::option::Option<u32>,
 }
@@ -35,24 +34,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"chunk_size\": ",
-            "chunkSize",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65536)),
-            d::Rule::Gte(d::Bound::Int(4096)),
-        ]),
+        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.compression.zstd.decompressor.v3.Zstd",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.compression.zstd.decompressor.v3.Zstd", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Zstd {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -75,12 +61,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Zstd {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dictionaries, r, f),
                 1 => r::slot(&mut self.chunk_size, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct FaultDelay {
     #[prost(message, optional, tag = "4")]
-    pub percentage:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+    pub percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
     #[prost(oneof = "fault_delay::FaultDelaySecifier", tags = "3, 5")]
     pub fault_delay_secifier: ::core::option::Option<fault_delay::FaultDelaySecifier>,
 }
@@ -22,8 +21,7 @@ pub mod fault_delay {
             "envoy.extensions.filters.common.fault.v3.FaultDelay.HeaderDelay".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultDelay.HeaderDelay"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultDelay.HeaderDelay".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -48,8 +46,7 @@ impl ::prost::Name for FaultDelay {
 #[prost(skip_debug)]
 pub struct FaultRateLimit {
     #[prost(message, optional, tag = "2")]
-    pub percentage:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+    pub percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
     #[prost(oneof = "fault_rate_limit::LimitType", tags = "1, 3")]
     pub limit_type: ::core::option::Option<fault_rate_limit::LimitType>,
 }
@@ -68,8 +65,7 @@ pub mod fault_rate_limit {
             "envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -82,8 +78,7 @@ pub mod fault_rate_limit {
             "envoy.extensions.filters.common.fault.v3.FaultRateLimit.HeaderLimit".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultRateLimit.HeaderLimit"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.common.fault.v3.FaultRateLimit.HeaderLimit".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -121,15 +116,7 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"header_delay\": ",
-            "headerDelay",
-            5,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"header_delay\": ", "headerDelay", 5, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"percentage\": ",
             "percentage",
@@ -142,10 +129,7 @@ pub(crate) mod described {
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.common.fault.v3.FaultDelay",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "fault_delay_secifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "fault_delay_secifier", required: true }],
     };
     impl d::Describe for super::FaultDelay {
         const INFO: &'static d::MessageInfo = &M0;
@@ -158,14 +142,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::fault_delay::FaultDelaySecifier::FixedDelay(x)) =
-                &self.fault_delay_secifier
-            {
+            if let Some(super::fault_delay::FaultDelaySecifier::FixedDelay(x)) = &self.fault_delay_secifier {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::fault_delay::FaultDelaySecifier::HeaderDelay(x)) =
-                &self.fault_delay_secifier
-            {
+            if let Some(super::fault_delay::FaultDelaySecifier::HeaderDelay(x)) = &self.fault_delay_secifier {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.percentage, v, &F0[2]);
@@ -178,21 +158,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FaultDelay {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.fault_delay_secifier =
-                        Some(super::fault_delay::FaultDelaySecifier::FixedDelay(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.fault_delay_secifier =
-                        Some(super::fault_delay::FaultDelaySecifier::HeaderDelay(x))
-                }),
+                0 => r::member(r, f, |x| self.fault_delay_secifier = Some(super::fault_delay::FaultDelaySecifier::FixedDelay(x))),
+                1 => r::member(r, f, |x| self.fault_delay_secifier = Some(super::fault_delay::FaultDelaySecifier::HeaderDelay(x))),
                 2 => r::slot(&mut self.percentage, r, f),
                 _ => Ok(()),
             }
@@ -200,11 +169,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 0] = [];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.common.fault.v3.FaultDelay.HeaderDelay",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.common.fault.v3.FaultDelay.HeaderDelay", fields: &F1, oneofs: &[] };
     impl d::Describe for super::fault_delay::HeaderDelay {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -224,12 +190,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fault_delay::HeaderDelay {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -238,24 +199,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"fixed_limit\": ",
-            "fixedLimit",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"header_limit\": ",
-            "headerLimit",
-            3,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"fixed_limit\": ", "fixedLimit", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"header_limit\": ", "headerLimit", 3, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"percentage\": ",
             "percentage",
@@ -268,10 +213,7 @@ pub(crate) mod described {
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.common.fault.v3.FaultRateLimit",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "limit_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "limit_type", required: true }],
     };
     impl d::Describe for super::FaultRateLimit {
         const INFO: &'static d::MessageInfo = &M2;
@@ -300,39 +242,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FaultRateLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.limit_type = Some(super::fault_rate_limit::LimitType::FixedLimit(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.limit_type = Some(super::fault_rate_limit::LimitType::HeaderLimit(x))
-                }),
+                0 => r::member(r, f, |x| self.limit_type = Some(super::fault_rate_limit::LimitType::FixedLimit(x))),
+                1 => r::member(r, f, |x| self.limit_type = Some(super::fault_rate_limit::LimitType::HeaderLimit(x))),
                 2 => r::slot(&mut self.percentage, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"limit_kbps\": ",
-        "limitKbps",
-        1,
-        0,
-        d::Kind::U64,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::Gte(d::Bound::Int(1))])];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"limit_kbps\": ", "limitKbps", 1, 0, d::Kind::U64, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(1))])];
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit", fields: &F3, oneofs: &[] };
     impl d::Describe for super::fault_rate_limit::FixedLimit {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -354,12 +277,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fault_rate_limit::FixedLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.limit_kbps, r, f),
                 _ => Ok(()),
@@ -368,11 +286,8 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 0] = [];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.common.fault.v3.FaultRateLimit.HeaderLimit",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.common.fault.v3.FaultRateLimit.HeaderLimit", fields: &F4, oneofs: &[] };
     impl d::Describe for super::fault_rate_limit::HeaderLimit {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -392,12 +307,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fault_rate_limit::HeaderLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -56,9 +56,7 @@ pub mod filter_state_value {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Value {
         #[prost(message, tag = "2")]
-        FormatString(
-            super::super::super::super::super::super::config::core::v3::SubstitutionFormatString,
-        ),
+        FormatString(super::super::super::super::super::super::config::core::v3::SubstitutionFormatString),
     }
 }
 impl ::prost::Name for FilterStateValue {
@@ -68,8 +66,7 @@ impl ::prost::Name for FilterStateValue {
         "envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue".into()
     }
 }
 
@@ -80,35 +77,15 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue.SharedWithUpstream",
-        values: &[
-            d::EnumValue::new(0, "NONE"),
-            d::EnumValue::new(1, "ONCE"),
-            d::EnumValue::new(2, "TRANSITIVE"),
-        ],
+        values: &[d::EnumValue::new(0, "NONE"), d::EnumValue::new(1, "ONCE"), d::EnumValue::new(2, "TRANSITIVE")],
     };
     impl d::DescribeEnum for super::filter_state_value::SharedWithUpstream {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"object_key\": ",
-            "objectKey",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"factory_key\": ",
-            "factoryKey",
-            6,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"object_key\": ", "objectKey", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"factory_key\": ", "factoryKey", 6, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"format_string\": ",
             "formatString",
@@ -118,48 +95,15 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(1),
-        d::FieldInfo::new(
-            "\"read_only\": ",
-            "readOnly",
-            3,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"shared_with_upstream\": ",
-            "sharedWithUpstream",
-            4,
-            4,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"skip_if_empty\": ",
-            "skipIfEmpty",
-            5,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"read_only\": ", "readOnly", 3, 3, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"shared_with_upstream\": ", "sharedWithUpstream", 4, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_if_empty\": ", "skipIfEmpty", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue",
         fields: &F0,
-        oneofs: &[
-            d::OneofInfo {
-                name: "key",
-                required: true,
-            },
-            d::OneofInfo {
-                name: "value",
-                required: true,
-            },
-        ],
+        oneofs: &[d::OneofInfo { name: "key", required: true }, d::OneofInfo { name: "value", required: true }],
     };
     impl d::Describe for super::FilterStateValue {
         const INFO: &'static d::MessageInfo = &M0;
@@ -191,20 +135,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateValue {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.key = Some(super::filter_state_value::Key::ObjectKey(x))
-                }),
+                0 => r::member(r, f, |x| self.key = Some(super::filter_state_value::Key::ObjectKey(x))),
                 1 => r::slot(&mut self.factory_key, r, f),
-                2 => r::member(r, f, |x| {
-                    self.value = Some(super::filter_state_value::Value::FormatString(x))
-                }),
+                2 => r::member(r, f, |x| self.value = Some(super::filter_state_value::Value::FormatString(x))),
                 3 => r::slot(&mut self.read_only, r, f),
                 4 => r::slot(&mut self.shared_with_upstream, r, f),
                 5 => r::slot(&mut self.skip_if_empty, r, f),

@@ -5,14 +5,11 @@
 #[prost(skip_debug)]
 pub struct GradientControllerConfig {
     #[prost(message, optional, tag = "1")]
-    pub sample_aggregate_percentile:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+    pub sample_aggregate_percentile: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
     #[prost(message, optional, tag = "2")]
-    pub concurrency_limit_params:
-        ::core::option::Option<gradient_controller_config::ConcurrencyLimitCalculationParams>,
+    pub concurrency_limit_params: ::core::option::Option<gradient_controller_config::ConcurrencyLimitCalculationParams>,
     #[prost(message, optional, tag = "3")]
-    pub min_rtt_calc_params:
-        ::core::option::Option<gradient_controller_config::MinimumRttCalculationParams>,
+    pub min_rtt_calc_params: ::core::option::Option<gradient_controller_config::MinimumRttCalculationParams>,
 }
 /// Nested message and enum types in `GradientControllerConfig`.
 pub mod gradient_controller_config {
@@ -30,8 +27,7 @@ pub mod gradient_controller_config {
         const NAME: &'static str = "ConcurrencyLimitCalculationParams";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.adaptive_concurrency.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.ConcurrencyLimitCalculationParams"
-                .into()
+            "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.ConcurrencyLimitCalculationParams".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
             "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.ConcurrencyLimitCalculationParams"
@@ -48,24 +44,20 @@ pub mod gradient_controller_config {
         #[prost(message, optional, tag = "2")]
         pub request_count: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "3")]
-        pub jitter:
-            ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
+        pub jitter: ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
         #[prost(message, optional, tag = "4")]
         pub min_concurrency: ::core::option::Option<u32>,
         #[prost(message, optional, tag = "5")]
-        pub buffer:
-            ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
+        pub buffer: ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
     }
     impl ::prost::Name for MinimumRttCalculationParams {
         const NAME: &'static str = "MinimumRTTCalculationParams";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.adaptive_concurrency.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams"
-                .into()
+            "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams".into()
         }
     }
 }
@@ -76,26 +68,18 @@ impl ::prost::Name for GradientControllerConfig {
         "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct AdaptiveConcurrency {
     #[prost(message, optional, tag = "2")]
-    pub enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-    >,
+    pub enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
     #[prost(message, optional, tag = "3")]
-    pub concurrency_limit_exceeded_status:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
-    #[prost(
-        oneof = "adaptive_concurrency::ConcurrencyControllerConfig",
-        tags = "1"
-    )]
-    pub concurrency_controller_config:
-        ::core::option::Option<adaptive_concurrency::ConcurrencyControllerConfig>,
+    pub concurrency_limit_exceeded_status: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    #[prost(oneof = "adaptive_concurrency::ConcurrencyControllerConfig", tags = "1")]
+    pub concurrency_controller_config: ::core::option::Option<adaptive_concurrency::ConcurrencyControllerConfig>,
 }
 /// Nested message and enum types in `AdaptiveConcurrency`.
 pub mod adaptive_concurrency {
@@ -112,8 +96,7 @@ impl ::prost::Name for AdaptiveConcurrency {
         "envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency".into()
     }
 }
 
@@ -123,16 +106,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"gradient_controller_config\": ",
-            "gradientControllerConfig",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"gradient_controller_config\": ", "gradientControllerConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"enabled\": ",
             "enabled",
@@ -153,10 +129,7 @@ pub(crate) mod described {
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "concurrency_controller_config",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "concurrency_controller_config", required: true }],
     };
     impl d::Describe for super::AdaptiveConcurrency {
         const INFO: &'static d::MessageInfo = &M0;
@@ -169,12 +142,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(
-                super::adaptive_concurrency::ConcurrencyControllerConfig::GradientControllerConfig(
-                    x,
-                ),
-            ) = &self.concurrency_controller_config
-            {
+            if let Some(super::adaptive_concurrency::ConcurrencyControllerConfig::GradientControllerConfig(x)) = &self.concurrency_controller_config {
                 d::put_member(x, v, &F0[0]);
             }
             d::Field::put(&self.enabled, v, &F0[1]);
@@ -188,12 +156,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AdaptiveConcurrency {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.concurrency_controller_config = Some(super::adaptive_concurrency::ConcurrencyControllerConfig::GradientControllerConfig(x))
@@ -214,30 +177,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"concurrency_limit_params\": ",
-            "concurrencyLimitParams",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"min_rtt_calc_params\": ",
-            "minRttCalcParams",
-            3,
-            2,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"concurrency_limit_params\": ", "concurrencyLimitParams", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"min_rtt_calc_params\": ", "minRttCalcParams", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::GradientControllerConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -261,12 +207,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GradientControllerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.sample_aggregate_percentile, r, f),
                 1 => r::slot(&mut self.concurrency_limit_params, r, f),
@@ -277,15 +218,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"max_concurrency_limit\": ",
-            "maxConcurrencyLimit",
-            2,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"max_concurrency_limit\": ", "maxConcurrencyLimit", 2, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"concurrency_update_interval\": ",
             "concurrencyUpdateInterval",
@@ -295,15 +229,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"min_concurrency_limit\": ",
-            "minConcurrencyLimit",
-            4,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"min_concurrency_limit\": ", "minConcurrencyLimit", 4, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.ConcurrencyLimitCalculationParams",
@@ -333,12 +260,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::gradient_controller_config::ConcurrencyLimitCalculationParams {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_concurrency_limit, r, f),
                 1 => r::slot(&mut self.concurrency_update_interval, r, f),
@@ -367,40 +289,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"request_count\": ",
-            "requestCount",
-            2,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"jitter\": ",
-            "jitter",
-            3,
-            3,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"min_concurrency\": ",
-            "minConcurrency",
-            4,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"buffer\": ",
-            "buffer",
-            5,
-            5,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"request_count\": ", "requestCount", 2, 2, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"jitter\": ", "jitter", 3, 3, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"min_concurrency\": ", "minConcurrency", 4, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"buffer\": ", "buffer", 5, 5, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams",
@@ -433,12 +326,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::gradient_controller_config::MinimumRttCalculationParams {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.interval, r, f),
                 1 => r::slot(&mut self.fixed_value, r, f),

@@ -5,23 +5,17 @@
 #[prost(skip_debug)]
 pub struct AdmissionControl {
     #[prost(message, optional, tag = "1")]
-    pub enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-    >,
+    pub enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
     #[prost(message, optional, tag = "3")]
     pub sampling_window: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "4")]
-    pub aggression:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeDouble>,
+    pub aggression: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeDouble>,
     #[prost(message, optional, tag = "5")]
-    pub sr_threshold:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimePercent>,
+    pub sr_threshold: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimePercent>,
     #[prost(message, optional, tag = "6")]
-    pub rps_threshold:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeUInt32>,
+    pub rps_threshold: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeUInt32>,
     #[prost(message, optional, tag = "7")]
-    pub max_rejection_probability:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimePercent>,
+    pub max_rejection_probability: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimePercent>,
     #[prost(oneof = "admission_control::EvaluationCriteria", tags = "2")]
     pub evaluation_criteria: ::core::option::Option<admission_control::EvaluationCriteria>,
 }
@@ -41,20 +35,16 @@ pub mod admission_control {
         #[prost(skip_debug)]
         pub struct HttpCriteria {
             #[prost(message, repeated, tag = "1")]
-            pub http_success_status: ::prost::alloc::vec::Vec<
-                super::super::super::super::super::super::super::r#type::v3::Int32Range,
-            >,
+            pub http_success_status: ::prost::alloc::vec::Vec<super::super::super::super::super::super::super::r#type::v3::Int32Range>,
         }
         impl ::prost::Name for HttpCriteria {
             const NAME: &'static str = "HttpCriteria";
             const PACKAGE: &'static str = "envoy.extensions.filters.http.admission_control.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.HttpCriteria"
-                    .into()
+                "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.HttpCriteria".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.HttpCriteria"
-                    .into()
+                "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.HttpCriteria".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Message)]
@@ -67,12 +57,10 @@ pub mod admission_control {
             const NAME: &'static str = "GrpcCriteria";
             const PACKAGE: &'static str = "envoy.extensions.filters.http.admission_control.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria"
-                    .into()
+                "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria"
-                    .into()
+                "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria".into()
             }
         }
     }
@@ -80,12 +68,10 @@ pub mod admission_control {
         const NAME: &'static str = "SuccessCriteria";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.admission_control.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria"
-                .into()
+            "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -101,8 +87,7 @@ impl ::prost::Name for AdmissionControl {
         "envoy.extensions.filters.http.admission_control.v3.AdmissionControl".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.admission_control.v3.AdmissionControl".into()
     }
 }
 
@@ -120,15 +105,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"success_criteria\": ",
-            "successCriteria",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"success_criteria\": ", "successCriteria", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"sampling_window\": ",
             "samplingWindow",
@@ -173,10 +150,7 @@ pub(crate) mod described {
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.admission_control.v3.AdmissionControl",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "evaluation_criteria",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "evaluation_criteria", required: true }],
     };
     impl d::Describe for super::AdmissionControl {
         const INFO: &'static d::MessageInfo = &M0;
@@ -190,9 +164,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.enabled, v, &F0[0]);
-            if let Some(super::admission_control::EvaluationCriteria::SuccessCriteria(x)) =
-                &self.evaluation_criteria
-            {
+            if let Some(super::admission_control::EvaluationCriteria::SuccessCriteria(x)) = &self.evaluation_criteria {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.sampling_window, v, &F0[2]);
@@ -209,18 +181,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AdmissionControl {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enabled, r, f),
-                1 => r::member(r, f, |x| {
-                    self.evaluation_criteria =
-                        Some(super::admission_control::EvaluationCriteria::SuccessCriteria(x))
-                }),
+                1 => r::member(r, f, |x| self.evaluation_criteria = Some(super::admission_control::EvaluationCriteria::SuccessCriteria(x))),
                 2 => r::slot(&mut self.sampling_window, r, f),
                 3 => r::slot(&mut self.aggression, r, f),
                 4 => r::slot(&mut self.sr_threshold, r, f),
@@ -232,28 +196,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"http_criteria\": ",
-            "httpCriteria",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"grpc_criteria\": ",
-            "grpcCriteria",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"http_criteria\": ", "httpCriteria", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"grpc_criteria\": ", "grpcCriteria", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria", fields: &F1, oneofs: &[] };
     impl d::Describe for super::admission_control::SuccessCriteria {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -276,12 +223,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::admission_control::SuccessCriteria {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_criteria, r, f),
                 1 => r::slot(&mut self.grpc_criteria, r, f),
@@ -290,15 +232,9 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"grpc_success_status\": ",
-        "grpcSuccessStatus",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
+    static F2: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"grpc_success_status\": ", "grpcSuccessStatus", 1, 0, d::Kind::U32, d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria",
         fields: &F2,
@@ -325,12 +261,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::admission_control::success_criteria::GrpcCriteria {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_success_status, r, f),
                 _ => Ok(()),
@@ -373,12 +304,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::admission_control::success_criteria::HttpCriteria {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_success_status, r, f),
                 _ => Ok(()),

@@ -5,9 +5,8 @@
 #[prost(skip_debug)]
 pub struct FilterConfig {
     #[prost(message, optional, tag = "1")]
-    pub alternate_protocols_cache_options: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::AlternateProtocolsCacheOptions,
-    >,
+    pub alternate_protocols_cache_options:
+        ::core::option::Option<super::super::super::super::super::config::core::v3::AlternateProtocolsCacheOptions>,
 }
 impl ::prost::Name for FilterConfig {
     const NAME: &'static str = "FilterConfig";
@@ -16,8 +15,7 @@ impl ::prost::Name for FilterConfig {
         "envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig".into()
     }
 }
 
@@ -34,15 +32,9 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M2),
         d::Cardinality::Optional,
     )
-    .deprecated(&d::Deprecation {
-        since: "3.0",
-        disallowed: false,
-    })];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    .deprecated(&d::Deprecation { since: "3.0", disallowed: false })];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::FilterConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -64,12 +56,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.alternate_protocols_cache_options, r, f),
                 _ => Ok(()),

@@ -40,8 +40,7 @@ impl ::prost::Name for ApiKeyAuthPerRoute {
         "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -107,37 +106,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"credentials\": ",
-            "credentials",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"key_sources\": ",
-            "keySources",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"forwarding\": ",
-            "forwarding",
-            3,
-            2,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"credentials\": ", "credentials", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated).sensitive(),
+        d::FieldInfo::new("\"key_sources\": ", "keySources", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"forwarding\": ", "forwarding", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ApiKeyAuth {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -161,12 +135,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApiKeyAuth {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credentials, r, f),
                 1 => r::slot(&mut self.key_sources, r, f),
@@ -177,45 +146,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"credentials\": ",
-            "credentials",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"key_sources\": ",
-            "keySources",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"allowed_clients\": ",
-            "allowedClients",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"forwarding\": ",
-            "forwarding",
-            4,
-            3,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"credentials\": ", "credentials", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated).sensitive(),
+        d::FieldInfo::new("\"key_sources\": ", "keySources", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"allowed_clients\": ", "allowedClients", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"forwarding\": ", "forwarding", 4, 3, d::Kind::Message(&M3), d::Cardinality::Optional),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ApiKeyAuthPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -240,12 +177,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApiKeyAuthPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credentials, r, f),
                 1 => r::slot(&mut self.key_sources, r, f),
@@ -257,30 +189,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"client\": ",
-            "client",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"client\": ", "client", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.api_key_auth.v3.Credential",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.Credential", fields: &F2, oneofs: &[] };
     impl d::Describe for super::Credential {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -303,12 +216,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Credential {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.client, r, f),
@@ -318,32 +226,12 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::MaxChars(1024),
-            d::Rule::HeaderName { strict: false },
-        ]),
-        d::FieldInfo::new(
-            "\"hide_credentials\": ",
-            "hideCredentials",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MaxChars(1024), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"hide_credentials\": ", "hideCredentials", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.api_key_auth.v3.Forwarding",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.Forwarding", fields: &F3, oneofs: &[] };
     impl d::Describe for super::Forwarding {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -366,12 +254,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Forwarding {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.hide_credentials, r, f),
@@ -381,47 +264,20 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
+        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::MaxChars(1024),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new(
-            "\"query\": ",
-            "query",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MaxChars(1024)]),
-        d::FieldInfo::new(
-            "\"cookie\": ",
-            "cookie",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
+        d::FieldInfo::new("\"query\": ", "query", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxChars(1024)]),
+        d::FieldInfo::new("\"cookie\": ", "cookie", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::MaxChars(1024),
             d::Rule::HeaderName { strict: false },
         ]),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.api_key_auth.v3.KeySource",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.KeySource", fields: &F4, oneofs: &[] };
     impl d::Describe for super::KeySource {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -445,12 +301,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeySource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.query, r, f),

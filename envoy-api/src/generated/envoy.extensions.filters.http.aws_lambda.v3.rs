@@ -17,13 +17,9 @@ pub struct Config {
     #[prost(message, optional, tag = "6")]
     pub credentials: ::core::option::Option<Credentials>,
     #[prost(message, repeated, tag = "7")]
-    pub match_excluded_headers: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-    >,
+    pub match_excluded_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(message, repeated, tag = "8")]
-    pub match_included_headers: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-    >,
+    pub match_included_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
 }
 /// Nested message and enum types in `Config`.
 pub mod config {
@@ -108,66 +104,20 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.aws_lambda.v3.Config.InvocationMode",
-        values: &[
-            d::EnumValue::new(0, "SYNCHRONOUS"),
-            d::EnumValue::new(1, "ASYNCHRONOUS"),
-        ],
+        values: &[d::EnumValue::new(0, "SYNCHRONOUS"), d::EnumValue::new(1, "ASYNCHRONOUS")],
     };
     impl d::DescribeEnum for super::config::InvocationMode {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"arn\": ",
-            "arn",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"payload_passthrough\": ",
-            "payloadPassthrough",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"invocation_mode\": ",
-            "invocationMode",
-            3,
-            2,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"host_rewrite\": ",
-            "hostRewrite",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"credentials_profile\": ",
-            "credentialsProfile",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"credentials\": ",
-            "credentials",
-            6,
-            5,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"arn\": ", "arn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"payload_passthrough\": ", "payloadPassthrough", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"invocation_mode\": ", "invocationMode", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"host_rewrite\": ", "hostRewrite", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"credentials_profile\": ", "credentialsProfile", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"credentials\": ", "credentials", 6, 5, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"match_excluded_headers\": ",
             "matchExcludedHeaders",
@@ -185,11 +135,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.aws_lambda.v3.Config",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_lambda.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -218,12 +165,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.arn, r, f),
                 1 => r::slot(&mut self.payload_passthrough, r, f),
@@ -239,38 +181,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"access_key_id\": ",
-            "accessKeyId",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"secret_access_key\": ",
-            "secretAccessKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"session_token\": ",
-            "sessionToken",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"access_key_id\": ", "accessKeyId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"secret_access_key\": ", "secretAccessKey", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"session_token\": ", "sessionToken", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.aws_lambda.v3.Credentials",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_lambda.v3.Credentials", fields: &F1, oneofs: &[] };
     impl d::Describe for super::Credentials {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -294,12 +211,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Credentials {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_key_id, r, f),
                 1 => r::slot(&mut self.secret_access_key, r, f),
@@ -309,19 +221,9 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"invoke_config\": ",
-        "invokeConfig",
-        1,
-        0,
-        d::Kind::Message(&M0),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.aws_lambda.v3.PerRouteConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"invoke_config\": ", "invokeConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional)];
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_lambda.v3.PerRouteConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::PerRouteConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -343,12 +245,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerRouteConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.invoke_config, r, f),
                 _ => Ok(()),

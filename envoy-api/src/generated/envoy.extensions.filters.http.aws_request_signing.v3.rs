@@ -13,20 +13,15 @@ pub struct AwsRequestSigning {
     #[prost(bool, tag = "4")]
     pub use_unsigned_payload: bool,
     #[prost(message, repeated, tag = "5")]
-    pub match_excluded_headers: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-    >,
+    pub match_excluded_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(enumeration = "aws_request_signing::SigningAlgorithm", tag = "6")]
     pub signing_algorithm: i32,
     #[prost(message, optional, tag = "7")]
     pub query_string: ::core::option::Option<aws_request_signing::QueryString>,
     #[prost(message, optional, tag = "8")]
-    pub credential_provider:
-        ::core::option::Option<super::super::super::super::common::aws::v3::AwsCredentialProvider>,
+    pub credential_provider: ::core::option::Option<super::super::super::super::common::aws::v3::AwsCredentialProvider>,
     #[prost(message, repeated, tag = "9")]
-    pub match_included_headers: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-    >,
+    pub match_included_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
 }
 /// Nested message and enum types in `AwsRequestSigning`.
 pub mod aws_request_signing {
@@ -40,12 +35,10 @@ pub mod aws_request_signing {
         const NAME: &'static str = "QueryString";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.aws_request_signing.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning.QueryString"
-                .into()
+            "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning.QueryString".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning.QueryString"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning.QueryString".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -82,8 +75,7 @@ impl ::prost::Name for AwsRequestSigning {
         "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -101,8 +93,7 @@ impl ::prost::Name for AwsRequestSigningPerRoute {
         "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute".into()
     }
 }
 
@@ -113,49 +104,17 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning.SigningAlgorithm",
-        values: &[
-            d::EnumValue::new(0, "AWS_SIGV4"),
-            d::EnumValue::new(1, "AWS_SIGV4A"),
-        ],
+        values: &[d::EnumValue::new(0, "AWS_SIGV4"), d::EnumValue::new(1, "AWS_SIGV4A")],
     };
     impl d::DescribeEnum for super::aws_request_signing::SigningAlgorithm {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"service_name\": ",
-            "serviceName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"region\": ",
-            "region",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"host_rewrite\": ",
-            "hostRewrite",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"use_unsigned_payload\": ",
-            "useUnsignedPayload",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"service_name\": ", "serviceName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"region\": ", "region", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"host_rewrite\": ", "hostRewrite", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_unsigned_payload\": ", "useUnsignedPayload", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"match_excluded_headers\": ",
             "matchExcludedHeaders",
@@ -164,22 +123,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"signing_algorithm\": ",
-            "signingAlgorithm",
-            6,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"query_string\": ",
-            "queryString",
-            7,
-            6,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"signing_algorithm\": ", "signingAlgorithm", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"query_string\": ", "queryString", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"credential_provider\": ",
             "credentialProvider",
@@ -197,11 +142,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AwsRequestSigning {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -231,12 +173,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AwsRequestSigning {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.service_name, r, f),
                 1 => r::slot(&mut self.region, r, f),
@@ -260,15 +197,9 @@ pub(crate) mod described {
         d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
         d::Cardinality::Optional,
     )
-    .rules(&[
-        d::Rule::Lte(d::Bound::Duration(3600000000000)),
-        d::Rule::Gte(d::Bound::Duration(1000000000)),
-    ])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning.QueryString",
-        fields: &F1,
-        oneofs: &[],
-    };
+    .rules(&[d::Rule::Lte(d::Bound::Duration(3600000000000)), d::Rule::Gte(d::Bound::Duration(1000000000))])];
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning.QueryString", fields: &F1, oneofs: &[] };
     impl d::Describe for super::aws_request_signing::QueryString {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -290,12 +221,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::aws_request_signing::QueryString {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expiration_time, r, f),
                 _ => Ok(()),
@@ -304,29 +230,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"aws_request_signing\": ",
-            "awsRequestSigning",
-            1,
-            0,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"aws_request_signing\": ", "awsRequestSigning", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute", fields: &F2, oneofs: &[] };
     impl d::Describe for super::AwsRequestSigningPerRoute {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -349,12 +257,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AwsRequestSigningPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.aws_request_signing, r, f),
                 1 => r::slot(&mut self.stat_prefix, r, f),

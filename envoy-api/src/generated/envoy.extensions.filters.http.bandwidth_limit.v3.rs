@@ -13,9 +13,7 @@ pub struct BandwidthLimit {
     #[prost(message, optional, tag = "4")]
     pub fill_interval: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "5")]
-    pub runtime_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-    >,
+    pub runtime_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
     #[prost(bool, tag = "6")]
     pub enable_response_trailers: bool,
     #[prost(string, tag = "7")]
@@ -86,33 +84,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"enable_mode\": ",
-            "enableMode",
-            2,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"limit_kbps\": ",
-            "limitKbps",
-            3,
-            2,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"enable_mode\": ", "enableMode", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"limit_kbps\": ", "limitKbps", 3, 2, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"fill_interval\": ",
             "fillInterval",
@@ -121,10 +95,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Duration(1000000000)),
-            d::Rule::Gte(d::Bound::Duration(20000000)),
-        ]),
+        .rules(&[d::Rule::Lte(d::Bound::Duration(1000000000)), d::Rule::Gte(d::Bound::Duration(20000000))]),
         d::FieldInfo::new(
             "\"runtime_enabled\": ",
             "runtimeEnabled",
@@ -133,29 +104,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"enable_response_trailers\": ",
-            "enableResponseTrailers",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"response_trailer_prefix\": ",
-            "responseTrailerPrefix",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"enable_response_trailers\": ", "enableResponseTrailers", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_trailer_prefix\": ", "responseTrailerPrefix", 7, 6, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.bandwidth_limit.v3.BandwidthLimit",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.bandwidth_limit.v3.BandwidthLimit", fields: &F0, oneofs: &[] };
     impl d::Describe for super::BandwidthLimit {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -183,12 +137,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BandwidthLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.enable_mode, r, f),

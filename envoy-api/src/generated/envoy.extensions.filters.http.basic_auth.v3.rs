@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct BasicAuth {
     #[prost(message, optional, tag = "1")]
-    pub users:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub users: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "2")]
     pub forward_username_header: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -30,8 +29,7 @@ impl ::prost::Name for BasicAuth {
 #[prost(skip_debug)]
 pub struct BasicAuthPerRoute {
     #[prost(message, optional, tag = "1")]
-    pub users:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub users: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
 }
 impl ::prost::Name for BasicAuthPerRoute {
     const NAME: &'static str = "BasicAuthPerRoute";
@@ -50,55 +48,17 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"users\": ",
-            "users",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"forward_username_header\": ",
-            "forwardUsernameHeader",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"authentication_header\": ",
-            "authenticationHeader",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"allow_missing\": ",
-            "allowMissing",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"emit_dynamic_metadata\": ",
-            "emitDynamicMetadata",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"users\": ", "users", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
+        d::FieldInfo::new("\"forward_username_header\": ", "forwardUsernameHeader", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"authentication_header\": ", "authenticationHeader", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"allow_missing\": ", "allowMissing", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_dynamic_metadata\": ", "emitDynamicMetadata", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.basic_auth.v3.BasicAuth",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.basic_auth.v3.BasicAuth", fields: &F0, oneofs: &[] };
     impl d::Describe for super::BasicAuth {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -124,12 +84,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BasicAuth {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.users, r, f),
                 1 => r::slot(&mut self.forward_username_header, r, f),
@@ -151,11 +106,8 @@ pub(crate) mod described {
     )
     .rules(&[d::Rule::Required])
     .sensitive()];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.basic_auth.v3.BasicAuthPerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.basic_auth.v3.BasicAuthPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::BasicAuthPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -177,12 +129,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BasicAuthPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.users, r, f),
                 _ => Ok(()),

@@ -49,20 +49,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"max_request_bytes\": ",
-        "maxRequestBytes",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Wrapper,
-    )
-    .rules(&[d::Rule::Gt(d::Bound::Int(0)), d::Rule::Required])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.buffer.v3.Buffer",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"max_request_bytes\": ", "maxRequestBytes", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+        .rules(&[d::Rule::Gt(d::Bound::Int(0)), d::Rule::Required])];
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.buffer.v3.Buffer", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Buffer {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -84,12 +73,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Buffer {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_request_bytes, r, f),
                 _ => Ok(()),
@@ -98,34 +82,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"buffer\": ",
-            "buffer",
-            2,
-            1,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"buffer\": ", "buffer", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.buffer.v3.BufferPerRoute",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "override",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "override", required: true }],
     };
     impl d::Describe for super::BufferPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
@@ -153,19 +116,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BufferPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#override = Some(super::buffer_per_route::Override::Disabled(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.r#override = Some(super::buffer_per_route::Override::Buffer(x))
-                }),
+                0 => r::member(r, f, |x| self.r#override = Some(super::buffer_per_route::Override::Disabled(x))),
+                1 => r::member(r, f, |x| self.r#override = Some(super::buffer_per_route::Override::Buffer(x))),
                 _ => Ok(()),
             }
         }

@@ -9,9 +9,7 @@ pub struct CacheConfig {
     #[prost(message, optional, tag = "5")]
     pub disabled: ::core::option::Option<bool>,
     #[prost(message, repeated, tag = "2")]
-    pub allowed_vary_headers: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-    >,
+    pub allowed_vary_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(message, optional, tag = "3")]
     pub key_creator_params: ::core::option::Option<cache_config::KeyCreatorParams>,
     #[prost(uint32, tag = "4")]
@@ -29,13 +27,9 @@ pub mod cache_config {
         #[prost(bool, tag = "2")]
         pub exclude_host: bool,
         #[prost(message, repeated, tag = "3")]
-        pub query_parameters_included: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::config::route::v3::QueryParameterMatcher,
-        >,
+        pub query_parameters_included: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::route::v3::QueryParameterMatcher>,
         #[prost(message, repeated, tag = "4")]
-        pub query_parameters_excluded: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::config::route::v3::QueryParameterMatcher,
-        >,
+        pub query_parameters_excluded: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::route::v3::QueryParameterMatcher>,
     }
     impl ::prost::Name for KeyCreatorParams {
         const NAME: &'static str = "KeyCreatorParams";
@@ -44,8 +38,7 @@ pub mod cache_config {
             "envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams".into()
         }
     }
 }
@@ -66,22 +59,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            1,
-            0,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            5,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 5, 1, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"allowed_vary_headers\": ",
             "allowedVaryHeaders",
@@ -90,22 +69,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"key_creator_params\": ",
-            "keyCreatorParams",
-            3,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"max_body_bytes\": ",
-            "maxBodyBytes",
-            4,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"key_creator_params\": ", "keyCreatorParams", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_body_bytes\": ", "maxBodyBytes", 4, 4, d::Kind::U32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"ignore_request_cache_control_header\": ",
             "ignoreRequestCacheControlHeader",
@@ -115,11 +80,8 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.cache.v3.CacheConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.cache.v3.CacheConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CacheConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -146,12 +108,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CacheConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_config, r, f),
                 1 => r::slot(&mut self.disabled, r, f),
@@ -165,22 +122,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"exclude_scheme\": ",
-            "excludeScheme",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"exclude_host\": ",
-            "excludeHost",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"exclude_scheme\": ", "excludeScheme", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"exclude_host\": ", "excludeHost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"query_parameters_included\": ",
             "queryParametersIncluded",
@@ -198,11 +141,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.cache.v3.CacheConfig.KeyCreatorParams", fields: &F1, oneofs: &[] };
     impl d::Describe for super::cache_config::KeyCreatorParams {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -227,12 +167,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::cache_config::KeyCreatorParams {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.exclude_scheme, r, f),
                 1 => r::slot(&mut self.exclude_host, r, f),

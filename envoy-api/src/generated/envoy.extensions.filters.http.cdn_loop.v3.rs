@@ -26,29 +26,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"cdn_id\": ",
-            "cdnId",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"max_allowed_occurrences\": ",
-            "maxAllowedOccurrences",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"cdn_id\": ", "cdnId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"max_allowed_occurrences\": ", "maxAllowedOccurrences", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.cdn_loop.v3.CdnLoopConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.cdn_loop.v3.CdnLoopConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CdnLoopConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -71,12 +53,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CdnLoopConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cdn_id, r, f),
                 1 => r::slot(&mut self.max_allowed_occurrences, r, f),

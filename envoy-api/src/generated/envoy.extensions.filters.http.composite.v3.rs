@@ -5,14 +5,9 @@
 #[prost(skip_debug)]
 pub struct Composite {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub named_filter_chains: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        FilterChainConfiguration,
-    >,
+    pub named_filter_chains: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, FilterChainConfiguration>,
     #[prost(message, optional, tag = "2")]
-    pub matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
 }
 impl ::prost::Name for Composite {
     const NAME: &'static str = "Composite";
@@ -28,9 +23,7 @@ impl ::prost::Name for Composite {
 #[prost(skip_debug)]
 pub struct CompositePerRoute {
     #[prost(message, optional, tag = "1")]
-    pub matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
 }
 impl ::prost::Name for CompositePerRoute {
     const NAME: &'static str = "CompositePerRoute";
@@ -46,9 +39,7 @@ impl ::prost::Name for CompositePerRoute {
 #[prost(skip_debug)]
 pub struct FilterChainConfiguration {
     #[prost(message, repeated, tag = "1")]
-    pub typed_config: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub typed_config: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
 }
 impl ::prost::Name for FilterChainConfiguration {
     const NAME: &'static str = "FilterChainConfiguration";
@@ -57,8 +48,7 @@ impl ::prost::Name for FilterChainConfiguration {
         "envoy.extensions.filters.http.composite.v3.FilterChainConfiguration".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.composite.v3.FilterChainConfiguration"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.composite.v3.FilterChainConfiguration".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -67,9 +57,7 @@ pub struct DynamicConfig {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub config_discovery: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::ExtensionConfigSource,
-    >,
+    pub config_discovery: ::core::option::Option<super::super::super::super::super::config::core::v3::ExtensionConfigSource>,
 }
 impl ::prost::Name for DynamicConfig {
     const NAME: &'static str = "DynamicConfig";
@@ -85,9 +73,7 @@ impl ::prost::Name for DynamicConfig {
 #[prost(skip_debug)]
 pub struct ExecuteFilterAction {
     #[prost(message, optional, tag = "1")]
-    pub typed_config: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub typed_config: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "2")]
     pub dynamic_config: ::core::option::Option<DynamicConfig>,
     #[prost(message, optional, tag = "4")]
@@ -95,9 +81,7 @@ pub struct ExecuteFilterAction {
     #[prost(string, tag = "5")]
     pub filter_chain_name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "3")]
-    pub sample_percent: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub sample_percent: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
 }
 impl ::prost::Name for ExecuteFilterAction {
     const NAME: &'static str = "ExecuteFilterAction";
@@ -116,14 +100,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"named_filter_chains\": ",
-            "namedFilterChains",
-            1,
-            0,
-            d::Kind::Message(&M4),
-            d::Cardinality::Map(d::Kind::String),
-        ),
+        d::FieldInfo::new("\"named_filter_chains\": ", "namedFilterChains", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String)),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -133,11 +110,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.composite.v3.Composite",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.Composite", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Composite {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -160,12 +134,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Composite {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.named_filter_chains, r, f),
                 1 => r::slot(&mut self.matcher, r, f),
@@ -183,11 +152,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.composite.v3.CompositePerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.CompositePerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CompositePerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -209,12 +175,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CompositePerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matcher, r, f),
                 _ => Ok(()),
@@ -223,15 +184,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"config_discovery\": ",
             "configDiscovery",
@@ -241,11 +194,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.composite.v3.DynamicConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.DynamicConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::DynamicConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -268,12 +218,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.config_discovery, r, f),
@@ -291,30 +236,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"dynamic_config\": ",
-            "dynamicConfig",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"filter_chain\": ",
-            "filterChain",
-            4,
-            2,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"filter_chain_name\": ",
-            "filterChainName",
-            5,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"dynamic_config\": ", "dynamicConfig", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_chain\": ", "filterChain", 4, 2, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_chain_name\": ", "filterChainName", 5, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"sample_percent\": ",
             "samplePercent",
@@ -324,11 +248,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.composite.v3.ExecuteFilterAction",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.ExecuteFilterAction", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ExecuteFilterAction {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -354,12 +275,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExecuteFilterAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_config, r, f),
                 1 => r::slot(&mut self.dynamic_config, r, f),
@@ -379,11 +295,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
         d::Cardinality::Repeated,
     )];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.composite.v3.FilterChainConfiguration",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.FilterChainConfiguration", fields: &F4, oneofs: &[] };
     impl d::Describe for super::FilterChainConfiguration {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -405,12 +318,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterChainConfiguration {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_config, r, f),
                 _ => Ok(()),

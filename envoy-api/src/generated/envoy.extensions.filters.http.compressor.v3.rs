@@ -13,13 +13,9 @@ pub struct Compressor {
     #[prost(bool, tag = "4")]
     pub remove_accept_encoding_header: bool,
     #[prost(message, optional, tag = "5")]
-    pub runtime_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-    >,
+    pub runtime_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
     #[prost(message, optional, tag = "6")]
-    pub compressor_library: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub compressor_library: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "7")]
     pub request_direction_config: ::core::option::Option<compressor::RequestDirectionConfig>,
     #[prost(message, optional, tag = "8")]
@@ -33,17 +29,13 @@ pub mod compressor {
     #[prost(skip_debug)]
     pub struct CommonDirectionConfig {
         #[prost(message, optional, tag = "1")]
-        pub enabled: ::core::option::Option<
-            super::super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-        >,
+        pub enabled: ::core::option::Option<super::super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
         #[prost(message, optional, tag = "2")]
         pub min_content_length: ::core::option::Option<u32>,
         #[prost(string, repeated, tag = "3")]
         pub content_type: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(message, repeated, tag = "4")]
-        pub content_type_matcher: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-        >,
+        pub content_type_matcher: ::prost::alloc::vec::Vec<super::super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
     }
     impl ::prost::Name for CommonDirectionConfig {
         const NAME: &'static str = "CommonDirectionConfig";
@@ -52,8 +44,7 @@ pub mod compressor {
             "envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -69,8 +60,7 @@ pub mod compressor {
             "envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -96,8 +86,7 @@ pub mod compressor {
             "envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig".into()
         }
     }
 }
@@ -124,8 +113,7 @@ impl ::prost::Name for ResponseDirectionOverrides {
         "envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -134,9 +122,7 @@ pub struct CompressorOverrides {
     #[prost(message, optional, tag = "1")]
     pub response_direction_config: ::core::option::Option<ResponseDirectionOverrides>,
     #[prost(message, optional, tag = "2")]
-    pub compressor_library: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub compressor_library: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
 }
 impl ::prost::Name for CompressorOverrides {
     const NAME: &'static str = "CompressorOverrides";
@@ -181,54 +167,14 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"content_length\": ",
-            "contentLength",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"content_type\": ",
-            "contentType",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"disable_on_etag_header\": ",
-            "disableOnEtagHeader",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"remove_accept_encoding_header\": ",
-            "removeAcceptEncodingHeader",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"content_length\": ", "contentLength", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"content_type\": ", "contentType", 2, 1, d::Kind::String, d::Cardinality::Repeated)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"disable_on_etag_header\": ", "disableOnEtagHeader", 3, 2, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"remove_accept_encoding_header\": ", "removeAcceptEncodingHeader", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"runtime_enabled\": ",
             "runtimeEnabled",
@@ -237,10 +183,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"compressor_library\": ",
             "compressorLibrary",
@@ -250,36 +193,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"request_direction_config\": ",
-            "requestDirectionConfig",
-            7,
-            6,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"response_direction_config\": ",
-            "responseDirectionConfig",
-            8,
-            7,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"choose_first\": ",
-            "chooseFirst",
-            9,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"request_direction_config\": ", "requestDirectionConfig", 7, 6, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"response_direction_config\": ", "responseDirectionConfig", 8, 7, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"choose_first\": ", "chooseFirst", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.compressor.v3.Compressor",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.Compressor", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Compressor {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -309,12 +228,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Compressor {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.content_length, r, f),
                 1 => r::slot(&mut self.content_type, r, f),
@@ -339,26 +253,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"min_content_length\": ",
-            "minContentLength",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"content_type\": ",
-            "contentType",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"min_content_length\": ", "minContentLength", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"content_type\": ", "contentType", 3, 2, d::Kind::String, d::Cardinality::Repeated)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"content_type_matcher\": ",
             "contentTypeMatcher",
@@ -368,11 +265,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.Compressor.CommonDirectionConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::compressor::CommonDirectionConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -397,12 +291,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::compressor::CommonDirectionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enabled, r, f),
                 1 => r::slot(&mut self.min_content_length, r, f),
@@ -413,19 +302,9 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"common_config\": ",
-        "commonConfig",
-        1,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::compressor::RequestDirectionConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -447,12 +326,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::compressor::RequestDirectionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 _ => Ok(()),
@@ -461,67 +335,16 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"common_config\": ",
-            "commonConfig",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"disable_on_etag_header\": ",
-            "disableOnEtagHeader",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"weaken_etag_on_compress\": ",
-            "weakenEtagOnCompress",
-            6,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"remove_accept_encoding_header\": ",
-            "removeAcceptEncodingHeader",
-            3,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"uncompressible_response_codes\": ",
-            "uncompressibleResponseCodes",
-            4,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[
-            d::Rule::Unique,
-            d::Rule::Each(&[
-                d::Rule::Lt(d::Bound::Int(600)),
-                d::Rule::Gte(d::Bound::Int(200)),
-            ]),
-        ]),
-        d::FieldInfo::new(
-            "\"status_header_enabled\": ",
-            "statusHeaderEnabled",
-            5,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"disable_on_etag_header\": ", "disableOnEtagHeader", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"weaken_etag_on_compress\": ", "weakenEtagOnCompress", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"remove_accept_encoding_header\": ", "removeAcceptEncodingHeader", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"uncompressible_response_codes\": ", "uncompressibleResponseCodes", 4, 4, d::Kind::U32, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Unique, d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))])]),
+        d::FieldInfo::new("\"status_header_enabled\": ", "statusHeaderEnabled", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::compressor::ResponseDirectionConfig {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -548,12 +371,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::compressor::ResponseDirectionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.disable_on_etag_header, r, f),
@@ -567,14 +385,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"response_direction_config\": ",
-            "responseDirectionConfig",
-            1,
-            0,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"response_direction_config\": ", "responseDirectionConfig", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"compressor_library\": ",
             "compressorLibrary",
@@ -584,11 +395,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.compressor.v3.CompressorOverrides",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.CompressorOverrides", fields: &F4, oneofs: &[] };
     impl d::Describe for super::CompressorOverrides {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -611,12 +419,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CompressorOverrides {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.response_direction_config, r, f),
                 1 => r::slot(&mut self.compressor_library, r, f),
@@ -626,33 +429,13 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"overrides\": ",
-            "overrides",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"overrides\": ", "overrides", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.compressor.v3.CompressorPerRoute",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "override",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "override", required: true }],
     };
     impl d::Describe for super::CompressorPerRoute {
         const INFO: &'static d::MessageInfo = &M5;
@@ -680,37 +463,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CompressorPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#override = Some(super::compressor_per_route::Override::Disabled(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.r#override = Some(super::compressor_per_route::Override::Overrides(x))
-                }),
+                0 => r::member(r, f, |x| self.r#override = Some(super::compressor_per_route::Override::Disabled(x))),
+                1 => r::member(r, f, |x| self.r#override = Some(super::compressor_per_route::Override::Overrides(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"remove_accept_encoding_header\": ",
-        "removeAcceptEncodingHeader",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Wrapper,
-    )];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"remove_accept_encoding_header\": ", "removeAcceptEncodingHeader", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper)];
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides", fields: &F6, oneofs: &[] };
     impl d::Describe for super::ResponseDirectionOverrides {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -732,12 +497,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResponseDirectionOverrides {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.remove_accept_encoding_header, r, f),
                 _ => Ok(()),

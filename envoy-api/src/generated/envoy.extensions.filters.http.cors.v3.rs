@@ -18,9 +18,7 @@ impl ::prost::Name for Cors {
 #[prost(skip_debug)]
 pub struct CorsPolicy {
     #[prost(message, repeated, tag = "1")]
-    pub allow_origin_string_match: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-    >,
+    pub allow_origin_string_match: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(string, tag = "2")]
     pub allow_methods: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -32,13 +30,9 @@ pub struct CorsPolicy {
     #[prost(message, optional, tag = "6")]
     pub allow_credentials: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "7")]
-    pub filter_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, optional, tag = "8")]
-    pub shadow_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub shadow_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, optional, tag = "9")]
     pub allow_private_network_access: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "10")]
@@ -61,11 +55,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 0] = [];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.cors.v3.Cors",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.cors.v3.Cors", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Cors {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -85,12 +75,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Cors {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -107,46 +92,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"allow_methods\": ",
-            "allowMethods",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_headers\": ",
-            "allowHeaders",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"expose_headers\": ",
-            "exposeHeaders",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_age\": ",
-            "maxAge",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_credentials\": ",
-            "allowCredentials",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"allow_methods\": ", "allowMethods", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_headers\": ", "allowHeaders", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expose_headers\": ", "exposeHeaders", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_age\": ", "maxAge", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_credentials\": ", "allowCredentials", 6, 5, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"filter_enabled\": ",
             "filterEnabled",
@@ -163,28 +113,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"allow_private_network_access\": ",
-            "allowPrivateNetworkAccess",
-            9,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"forward_not_matching_preflights\": ",
-            "forwardNotMatchingPreflights",
-            10,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"allow_private_network_access\": ", "allowPrivateNetworkAccess", 9, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"forward_not_matching_preflights\": ", "forwardNotMatchingPreflights", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.cors.v3.CorsPolicy",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.cors.v3.CorsPolicy", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CorsPolicy {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -215,12 +147,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CorsPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_origin_string_match, r, f),
                 1 => r::slot(&mut self.allow_methods, r, f),

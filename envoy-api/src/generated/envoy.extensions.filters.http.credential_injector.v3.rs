@@ -9,9 +9,7 @@ pub struct CredentialInjector {
     #[prost(bool, tag = "2")]
     pub allow_request_without_credential: bool,
     #[prost(message, optional, tag = "3")]
-    pub credential: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub credential: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
 }
 impl ::prost::Name for CredentialInjector {
     const NAME: &'static str = "CredentialInjector";
@@ -20,8 +18,7 @@ impl ::prost::Name for CredentialInjector {
         "envoy.extensions.filters.http.credential_injector.v3.CredentialInjector".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.credential_injector.v3.CredentialInjector"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.credential_injector.v3.CredentialInjector".into()
     }
 }
 
@@ -31,22 +28,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"overwrite\": ",
-            "overwrite",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_request_without_credential\": ",
-            "allowRequestWithoutCredential",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"overwrite\": ", "overwrite", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_request_without_credential\": ", "allowRequestWithoutCredential", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"credential\": ",
             "credential",
@@ -57,11 +40,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.credential_injector.v3.CredentialInjector",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.credential_injector.v3.CredentialInjector", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CredentialInjector {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -85,12 +65,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CredentialInjector {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.overwrite, r, f),
                 1 => r::slot(&mut self.allow_request_without_credential, r, f),

@@ -5,17 +5,11 @@
 #[prost(skip_debug)]
 pub struct CsrfPolicy {
     #[prost(message, optional, tag = "1")]
-    pub filter_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, optional, tag = "2")]
-    pub shadow_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub shadow_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, repeated, tag = "3")]
-    pub additional_origins: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-    >,
+    pub additional_origins: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
 }
 impl ::prost::Name for CsrfPolicy {
     const NAME: &'static str = "CsrfPolicy";
@@ -60,11 +54,7 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.csrf.v3.CsrfPolicy",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.csrf.v3.CsrfPolicy", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CsrfPolicy {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -88,12 +78,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CsrfPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter_enabled, r, f),
                 1 => r::slot(&mut self.shadow_enabled, r, f),

@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct CustomResponse {
     #[prost(message, optional, tag = "1")]
-    pub custom_response_matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub custom_response_matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
 }
 impl ::prost::Name for CustomResponse {
     const NAME: &'static str = "CustomResponse";
@@ -33,11 +31,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.custom_response.v3.CustomResponse",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.custom_response.v3.CustomResponse", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CustomResponse {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +54,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CustomResponse {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.custom_response_matcher, r, f),
                 _ => Ok(()),

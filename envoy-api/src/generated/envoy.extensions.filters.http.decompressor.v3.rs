@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct Decompressor {
     #[prost(message, optional, tag = "1")]
-    pub decompressor_library: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub decompressor_library: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "2")]
     pub request_direction_config: ::core::option::Option<decompressor::RequestDirectionConfig>,
     #[prost(message, optional, tag = "3")]
@@ -19,9 +17,7 @@ pub mod decompressor {
     #[prost(skip_debug)]
     pub struct CommonDirectionConfig {
         #[prost(message, optional, tag = "1")]
-        pub enabled: ::core::option::Option<
-            super::super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-        >,
+        pub enabled: ::core::option::Option<super::super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
         #[prost(bool, tag = "2")]
         pub ignore_no_transform_header: bool,
     }
@@ -29,12 +25,10 @@ pub mod decompressor {
         const NAME: &'static str = "CommonDirectionConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.decompressor.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig"
-                .into()
+            "envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -49,12 +43,10 @@ pub mod decompressor {
         const NAME: &'static str = "RequestDirectionConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.decompressor.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig"
-                .into()
+            "envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -67,12 +59,10 @@ pub mod decompressor {
         const NAME: &'static str = "ResponseDirectionConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.decompressor.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig"
-                .into()
+            "envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig".into()
         }
     }
 }
@@ -102,28 +92,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"request_direction_config\": ",
-            "requestDirectionConfig",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"response_direction_config\": ",
-            "responseDirectionConfig",
-            3,
-            2,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"request_direction_config\": ", "requestDirectionConfig", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"response_direction_config\": ", "responseDirectionConfig", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Decompressor {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -147,12 +120,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Decompressor {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.decompressor_library, r, f),
                 1 => r::slot(&mut self.request_direction_config, r, f),
@@ -171,20 +139,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"ignore_no_transform_header\": ",
-            "ignoreNoTransformHeader",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"ignore_no_transform_header\": ", "ignoreNoTransformHeader", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::decompressor::CommonDirectionConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -207,12 +165,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::decompressor::CommonDirectionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enabled, r, f),
                 1 => r::slot(&mut self.ignore_no_transform_header, r, f),
@@ -222,28 +175,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"common_config\": ",
-            "commonConfig",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"advertise_accept_encoding\": ",
-            "advertiseAcceptEncoding",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"advertise_accept_encoding\": ", "advertiseAcceptEncoding", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::decompressor::RequestDirectionConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -266,12 +202,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::decompressor::RequestDirectionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.advertise_accept_encoding, r, f),
@@ -280,19 +211,9 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"common_config\": ",
-        "commonConfig",
-        1,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::decompressor::ResponseDirectionConfig {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -314,12 +235,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::decompressor::ResponseDirectionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 _ => Ok(()),

@@ -16,9 +16,7 @@ pub mod filter_config {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum ImplementationSpecifier {
         #[prost(message, tag = "1")]
-        DnsCacheConfig(
-            super::super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig,
-        ),
+        DnsCacheConfig(super::super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig),
         #[prost(message, tag = "3")]
         SubClusterConfig(super::SubClusterConfig),
     }
@@ -30,8 +28,7 @@ impl ::prost::Name for FilterConfig {
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -57,8 +54,7 @@ impl ::prost::Name for PerRouteConfig {
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -74,8 +70,7 @@ impl ::prost::Name for SubClusterConfig {
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig".into()
     }
 }
 
@@ -90,29 +85,12 @@ pub(crate) mod described {
             "dnsCacheConfig",
             1,
             0,
-            d::Kind::Message(
-                &crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"sub_cluster_config\": ",
-            "subClusterConfig",
-            3,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"save_upstream_address\": ",
-            "saveUpstreamAddress",
-            2,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"sub_cluster_config\": ", "subClusterConfig", 3, 1, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"save_upstream_address\": ", "saveUpstreamAddress", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"allow_dynamic_host_from_filter_state\": ",
             "allowDynamicHostFromFilterState",
@@ -125,10 +103,7 @@ pub(crate) mod described {
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "implementation_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "implementation_specifier", required: false }],
     };
     impl d::Describe for super::FilterConfig {
         const INFO: &'static d::MessageInfo = &M0;
@@ -141,14 +116,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::filter_config::ImplementationSpecifier::DnsCacheConfig(x)) =
-                &self.implementation_specifier
-            {
+            if let Some(super::filter_config::ImplementationSpecifier::DnsCacheConfig(x)) = &self.implementation_specifier {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::filter_config::ImplementationSpecifier::SubClusterConfig(x)) =
-                &self.implementation_specifier
-            {
+            if let Some(super::filter_config::ImplementationSpecifier::SubClusterConfig(x)) = &self.implementation_specifier {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.save_upstream_address, v, &F0[2]);
@@ -162,21 +133,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.implementation_specifier =
-                        Some(super::filter_config::ImplementationSpecifier::DnsCacheConfig(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.implementation_specifier =
-                        Some(super::filter_config::ImplementationSpecifier::SubClusterConfig(x))
-                }),
+                0 => r::member(r, f, |x| self.implementation_specifier = Some(super::filter_config::ImplementationSpecifier::DnsCacheConfig(x))),
+                1 => r::member(r, f, |x| self.implementation_specifier = Some(super::filter_config::ImplementationSpecifier::SubClusterConfig(x))),
                 2 => r::slot(&mut self.save_upstream_address, r, f),
                 3 => r::slot(&mut self.allow_dynamic_host_from_filter_state, r, f),
                 _ => Ok(()),
@@ -185,32 +145,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"host_rewrite_literal\": ",
-            "hostRewriteLiteral",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"host_rewrite_header\": ",
-            "hostRewriteHeader",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"host_rewrite_literal\": ", "hostRewriteLiteral", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"host_rewrite_header\": ", "hostRewriteHeader", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "host_rewrite_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "host_rewrite_specifier", required: false }],
     };
     impl d::Describe for super::PerRouteConfig {
         const INFO: &'static d::MessageInfo = &M1;
@@ -223,14 +164,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::per_route_config::HostRewriteSpecifier::HostRewriteLiteral(x)) =
-                &self.host_rewrite_specifier
-            {
+            if let Some(super::per_route_config::HostRewriteSpecifier::HostRewriteLiteral(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::per_route_config::HostRewriteSpecifier::HostRewriteHeader(x)) =
-                &self.host_rewrite_specifier
-            {
+            if let Some(super::per_route_config::HostRewriteSpecifier::HostRewriteHeader(x)) = &self.host_rewrite_specifier {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -242,21 +179,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerRouteConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier =
-                        Some(super::per_route_config::HostRewriteSpecifier::HostRewriteLiteral(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.host_rewrite_specifier =
-                        Some(super::per_route_config::HostRewriteSpecifier::HostRewriteHeader(x))
-                }),
+                0 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::per_route_config::HostRewriteSpecifier::HostRewriteLiteral(x))),
+                1 => r::member(r, f, |x| self.host_rewrite_specifier = Some(super::per_route_config::HostRewriteSpecifier::HostRewriteHeader(x))),
                 _ => Ok(()),
             }
         }
@@ -271,11 +197,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Gt(d::Bound::Duration(0))])];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::SubClusterConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -297,12 +220,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubClusterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_init_timeout, r, f),
                 _ => Ok(()),

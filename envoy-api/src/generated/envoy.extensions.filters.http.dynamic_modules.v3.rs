@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct DynamicModuleFilter {
     #[prost(message, optional, tag = "1")]
-    pub dynamic_module_config: ::core::option::Option<
-        super::super::super::super::dynamic_modules::v3::DynamicModuleConfig,
-    >,
+    pub dynamic_module_config: ::core::option::Option<super::super::super::super::dynamic_modules::v3::DynamicModuleConfig>,
     #[prost(string, tag = "2")]
     pub filter_name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "3")]
@@ -22,17 +20,14 @@ impl ::prost::Name for DynamicModuleFilter {
         "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct DynamicModuleFilterPerRoute {
     #[prost(message, optional, tag = "1")]
-    pub dynamic_module_config: ::core::option::Option<
-        super::super::super::super::dynamic_modules::v3::DynamicModuleConfig,
-    >,
+    pub dynamic_module_config: ::core::option::Option<super::super::super::super::dynamic_modules::v3::DynamicModuleConfig>,
     #[prost(string, tag = "2")]
     pub per_route_config_name: ::prost::alloc::string::String,
     #[prost(string, tag = "4")]
@@ -47,8 +42,7 @@ impl ::prost::Name for DynamicModuleFilterPerRoute {
         "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute".into()
     }
 }
 
@@ -66,36 +60,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::dynamic_modules::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"filter_name\": ",
-            "filterName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"filter_config\": ",
-            "filterConfig",
-            3,
-            2,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"terminal_filter\": ",
-            "terminalFilter",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"filter_name\": ", "filterName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter_config\": ", "filterConfig", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"terminal_filter\": ", "terminalFilter", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DynamicModuleFilter {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -120,12 +90,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicModuleFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dynamic_module_config, r, f),
                 1 => r::slot(&mut self.filter_name, r, f),
@@ -145,40 +110,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::dynamic_modules::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"per_route_config_name\": ",
-            "perRouteConfigName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"filter_name\": ",
-            "filterName",
-            4,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"filter_config\": ",
-            "filterConfig",
-            3,
-            3,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"per_route_config_name\": ", "perRouteConfigName", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"filter_name\": ", "filterName", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter_config\": ", "filterConfig", 3, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::DynamicModuleFilterPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -203,12 +141,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicModuleFilterPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dynamic_module_config, r, f),
                 1 => r::slot(&mut self.per_route_config_name, r, f),

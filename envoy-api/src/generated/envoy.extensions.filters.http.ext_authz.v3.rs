@@ -4,10 +4,7 @@
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ExtAuthz {
-    #[prost(
-        enumeration = "super::super::super::super::super::config::core::v3::ApiVersion",
-        tag = "12"
-    )]
+    #[prost(enumeration = "super::super::super::super::super::config::core::v3::ApiVersion", tag = "12")]
     pub transport_api_version: i32,
     #[prost(bool, tag = "2")]
     pub failure_mode_allow: bool,
@@ -18,8 +15,7 @@ pub struct ExtAuthz {
     #[prost(bool, tag = "6")]
     pub clear_route_cache: bool,
     #[prost(message, optional, tag = "7")]
-    pub status_on_error:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub status_on_error: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(bool, tag = "24")]
     pub validate_mutations: bool,
     #[prost(string, repeated, tag = "8")]
@@ -29,20 +25,13 @@ pub struct ExtAuthz {
     #[prost(string, repeated, tag = "21")]
     pub route_metadata_context_namespaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(string, repeated, tag = "22")]
-    pub route_typed_metadata_context_namespaces:
-        ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    pub route_typed_metadata_context_namespaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "9")]
-    pub filter_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, optional, tag = "14")]
-    pub filter_enabled_metadata: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::MetadataMatcher,
-    >,
+    pub filter_enabled_metadata: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::MetadataMatcher>,
     #[prost(message, optional, tag = "11")]
-    pub deny_at_disable: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-    >,
+    pub deny_at_disable: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
     #[prost(bool, tag = "10")]
     pub include_peer_certificate: bool,
     #[prost(string, tag = "13")]
@@ -50,13 +39,9 @@ pub struct ExtAuthz {
     #[prost(string, tag = "15")]
     pub bootstrap_metadata_labels_key: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "17")]
-    pub allowed_headers: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub allowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
     #[prost(message, optional, tag = "25")]
-    pub disallowed_headers: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub disallowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
     #[prost(bool, tag = "18")]
     pub include_tls_session: bool,
     #[prost(message, optional, tag = "20")]
@@ -64,9 +49,8 @@ pub struct ExtAuthz {
     #[prost(bool, tag = "23")]
     pub encode_raw_headers: bool,
     #[prost(message, optional, tag = "26")]
-    pub decoder_header_mutation_rules: ::core::option::Option<
-        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutationRules,
-    >,
+    pub decoder_header_mutation_rules:
+        ::core::option::Option<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutationRules>,
     #[prost(message, optional, tag = "27")]
     pub enable_dynamic_metadata_ingestion: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "28")]
@@ -112,8 +96,7 @@ pub struct ShadowDecision {
     #[prost(uint32, tag = "2")]
     pub status_code: u32,
     #[prost(message, repeated, tag = "3")]
-    pub response_headers:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
+    pub response_headers: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
 }
 /// Nested message and enum types in `ShadowDecision`.
 pub mod shadow_decision {
@@ -184,8 +167,7 @@ impl ::prost::Name for BufferSettings {
 #[prost(skip_debug)]
 pub struct HttpService {
     #[prost(message, optional, tag = "1")]
-    pub server_uri:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
+    pub server_uri: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
     #[prost(string, tag = "2")]
     pub path_prefix: ::prost::alloc::string::String,
     #[prost(string, tag = "10")]
@@ -195,8 +177,7 @@ pub struct HttpService {
     #[prost(message, optional, tag = "8")]
     pub authorization_response: ::core::option::Option<AuthorizationResponse>,
     #[prost(message, optional, tag = "9")]
-    pub retry_policy:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
+    pub retry_policy: ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
 }
 impl ::prost::Name for HttpService {
     const NAME: &'static str = "HttpService";
@@ -212,12 +193,9 @@ impl ::prost::Name for HttpService {
 #[prost(skip_debug)]
 pub struct AuthorizationRequest {
     #[prost(message, optional, tag = "1")]
-    pub allowed_headers: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub allowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
     #[prost(message, repeated, tag = "2")]
-    pub headers_to_add:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
+    pub headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
 }
 impl ::prost::Name for AuthorizationRequest {
     const NAME: &'static str = "AuthorizationRequest";
@@ -233,25 +211,15 @@ impl ::prost::Name for AuthorizationRequest {
 #[prost(skip_debug)]
 pub struct AuthorizationResponse {
     #[prost(message, optional, tag = "1")]
-    pub allowed_upstream_headers: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub allowed_upstream_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
     #[prost(message, optional, tag = "3")]
-    pub allowed_upstream_headers_to_append: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub allowed_upstream_headers_to_append: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
     #[prost(message, optional, tag = "2")]
-    pub allowed_client_headers: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub allowed_client_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
     #[prost(message, optional, tag = "4")]
-    pub allowed_client_headers_on_success: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub allowed_client_headers_on_success: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
     #[prost(message, optional, tag = "5")]
-    pub dynamic_metadata_from_headers: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub dynamic_metadata_from_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
 }
 impl ::prost::Name for AuthorizationResponse {
     const NAME: &'static str = "AuthorizationResponse";
@@ -260,8 +228,7 @@ impl ::prost::Name for AuthorizationResponse {
         "envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -294,10 +261,7 @@ impl ::prost::Name for ExtAuthzPerRoute {
 #[prost(skip_debug)]
 pub struct CheckSettings {
     #[prost(btree_map = "string, string", tag = "1")]
-    pub context_extensions: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
+    pub context_extensions: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
     #[prost(bool, tag = "2")]
     pub disable_request_body_buffering: bool,
     #[prost(message, optional, tag = "3")]
@@ -335,12 +299,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.ext_authz.v3.ShadowDecision.CheckResult",
-        values: &[
-            d::EnumValue::new(0, "UNSPECIFIED"),
-            d::EnumValue::new(1, "OK"),
-            d::EnumValue::new(2, "DENIED"),
-            d::EnumValue::new(3, "ERROR"),
-        ],
+        values: &[d::EnumValue::new(0, "UNSPECIFIED"), d::EnumValue::new(1, "OK"), d::EnumValue::new(2, "DENIED"), d::EnumValue::new(3, "ERROR")],
     };
     impl d::DescribeEnum for super::shadow_decision::CheckResult {
         const INFO: &'static d::EnumInfo = &E0;
@@ -355,10 +314,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"headers_to_add\": ",
             "headersToAdd",
@@ -368,11 +324,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_authz.v3.AuthorizationRequest",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_authz.v3.AuthorizationRequest", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AuthorizationRequest {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -395,12 +348,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AuthorizationRequest {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_headers, r, f),
                 1 => r::slot(&mut self.headers_to_add, r, f),
@@ -451,11 +399,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_authz.v3.AuthorizationResponse", fields: &F1, oneofs: &[] };
     impl d::Describe for super::AuthorizationResponse {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -481,12 +426,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AuthorizationResponse {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_upstream_headers, r, f),
                 1 => r::slot(&mut self.allowed_upstream_headers_to_append, r, f),
@@ -499,37 +439,13 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"max_request_bytes\": ",
-            "maxRequestBytes",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"allow_partial_message\": ",
-            "allowPartialMessage",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"pack_as_bytes\": ",
-            "packAsBytes",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"max_request_bytes\": ", "maxRequestBytes", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"allow_partial_message\": ", "allowPartialMessage", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pack_as_bytes\": ", "packAsBytes", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_authz.v3.BufferSettings",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_authz.v3.BufferSettings", fields: &F2, oneofs: &[] };
     impl d::Describe for super::BufferSettings {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -553,12 +469,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::BufferSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_request_bytes, r, f),
                 1 => r::slot(&mut self.allow_partial_message, r, f),
@@ -569,31 +480,9 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"context_extensions\": ",
-            "contextExtensions",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Map(d::Kind::String),
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"disable_request_body_buffering\": ",
-            "disableRequestBodyBuffering",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"with_request_body\": ",
-            "withRequestBody",
-            3,
-            2,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"context_extensions\": ", "contextExtensions", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String)).sensitive(),
+        d::FieldInfo::new("\"disable_request_body_buffering\": ", "disableRequestBodyBuffering", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"with_request_body\": ", "withRequestBody", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"grpc_service\": ",
             "grpcService",
@@ -603,31 +492,13 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"http_service\": ",
-            "httpService",
-            5,
-            4,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"emit_client_span\": ",
-            "emitClientSpan",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"http_service\": ", "httpService", 5, 4, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"emit_client_span\": ", "emitClientSpan", 6, 5, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_authz.v3.CheckSettings",
         fields: &F3,
-        oneofs: &[d::OneofInfo {
-            name: "service_override",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "service_override", required: false }],
     };
     impl d::Describe for super::CheckSettings {
         const INFO: &'static d::MessageInfo = &M3;
@@ -643,14 +514,10 @@ pub(crate) mod described {
             d::Field::put(&self.context_extensions, v, &F3[0]);
             d::Field::put(&self.disable_request_body_buffering, v, &F3[1]);
             d::Field::put(&self.with_request_body, v, &F3[2]);
-            if let Some(super::check_settings::ServiceOverride::GrpcService(x)) =
-                &self.service_override
-            {
+            if let Some(super::check_settings::ServiceOverride::GrpcService(x)) = &self.service_override {
                 d::put_member(x, v, &F3[3]);
             }
-            if let Some(super::check_settings::ServiceOverride::HttpService(x)) =
-                &self.service_override
-            {
+            if let Some(super::check_settings::ServiceOverride::HttpService(x)) = &self.service_override {
                 d::put_member(x, v, &F3[4]);
             }
             d::Field::put(&self.emit_client_span, v, &F3[5]);
@@ -663,24 +530,13 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CheckSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.context_extensions, r, f),
                 1 => r::slot(&mut self.disable_request_body_buffering, r, f),
                 2 => r::slot(&mut self.with_request_body, r, f),
-                3 => r::member(r, f, |x| {
-                    self.service_override =
-                        Some(super::check_settings::ServiceOverride::GrpcService(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.service_override =
-                        Some(super::check_settings::ServiceOverride::HttpService(x))
-                }),
+                3 => r::member(r, f, |x| self.service_override = Some(super::check_settings::ServiceOverride::GrpcService(x))),
+                4 => r::member(r, f, |x| self.service_override = Some(super::check_settings::ServiceOverride::HttpService(x))),
                 5 => r::slot(&mut self.emit_client_span, r, f),
                 _ => Ok(()),
             }
@@ -697,15 +553,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"http_service\": ",
-            "httpService",
-            3,
-            1,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"http_service\": ", "httpService", 3, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"transport_api_version\": ",
             "transportApiVersion",
@@ -715,38 +563,10 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"failure_mode_allow\": ",
-            "failureModeAllow",
-            2,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"failure_mode_allow_header_add\": ",
-            "failureModeAllowHeaderAdd",
-            19,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"with_request_body\": ",
-            "withRequestBody",
-            5,
-            5,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"clear_route_cache\": ",
-            "clearRouteCache",
-            6,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"failure_mode_allow\": ", "failureModeAllow", 2, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failure_mode_allow_header_add\": ", "failureModeAllowHeaderAdd", 19, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"with_request_body\": ", "withRequestBody", 5, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"clear_route_cache\": ", "clearRouteCache", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"status_on_error\": ",
             "statusOnError",
@@ -755,22 +575,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"validate_mutations\": ",
-            "validateMutations",
-            24,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"metadata_context_namespaces\": ",
-            "metadataContextNamespaces",
-            8,
-            9,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"validate_mutations\": ", "validateMutations", 24, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_context_namespaces\": ", "metadataContextNamespaces", 8, 9, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"typed_metadata_context_namespaces\": ",
             "typedMetadataContextNamespaces",
@@ -819,30 +625,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"include_peer_certificate\": ",
-            "includePeerCertificate",
-            10,
-            16,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            13,
-            17,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"bootstrap_metadata_labels_key\": ",
-            "bootstrapMetadataLabelsKey",
-            15,
-            18,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"include_peer_certificate\": ", "includePeerCertificate", 10, 16, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 13, 17, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"bootstrap_metadata_labels_key\": ", "bootstrapMetadataLabelsKey", 15, 18, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"allowed_headers\": ",
             "allowedHeaders",
@@ -859,30 +644,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"include_tls_session\": ",
-            "includeTlsSession",
-            18,
-            21,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"charge_cluster_response_stats\": ",
-            "chargeClusterResponseStats",
-            20,
-            22,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"encode_raw_headers\": ",
-            "encodeRawHeaders",
-            23,
-            23,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"include_tls_session\": ", "includeTlsSession", 18, 21, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"charge_cluster_response_stats\": ", "chargeClusterResponseStats", 20, 22, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"encode_raw_headers\": ", "encodeRawHeaders", 23, 23, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"decoder_header_mutation_rules\": ",
             "decoderHeaderMutationRules",
@@ -907,54 +671,16 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"emit_filter_state_stats\": ",
-            "emitFilterStateStats",
-            29,
-            27,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_denied_response_body_bytes\": ",
-            "maxDeniedResponseBodyBytes",
-            30,
-            28,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"enforce_response_header_limits\": ",
-            "enforceResponseHeaderLimits",
-            31,
-            29,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"shadow_mode\": ",
-            "shadowMode",
-            32,
-            30,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"emit_client_span\": ",
-            "emitClientSpan",
-            33,
-            31,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"emit_filter_state_stats\": ", "emitFilterStateStats", 29, 27, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_denied_response_body_bytes\": ", "maxDeniedResponseBodyBytes", 30, 28, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enforce_response_header_limits\": ", "enforceResponseHeaderLimits", 31, 29, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 32, 30, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_client_span\": ", "emitClientSpan", 33, 31, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "services",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "services", required: false }],
     };
     impl d::Describe for super::ExtAuthz {
         const INFO: &'static d::MessageInfo = &M4;
@@ -1012,19 +738,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtAuthz {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.services = Some(super::ext_authz::Services::GrpcService(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.services = Some(super::ext_authz::Services::HttpService(x))
-                }),
+                0 => r::member(r, f, |x| self.services = Some(super::ext_authz::Services::GrpcService(x))),
+                1 => r::member(r, f, |x| self.services = Some(super::ext_authz::Services::HttpService(x))),
                 2 => r::slot(&mut self.transport_api_version, r, f),
                 3 => r::slot(&mut self.failure_mode_allow, r, f),
                 4 => r::slot(&mut self.failure_mode_allow_header_add, r, f),
@@ -1061,33 +778,15 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"check_settings\": ",
-            "checkSettings",
-            2,
-            1,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"check_settings\": ", "checkSettings", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "override",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "override", required: true }],
     };
     impl d::Describe for super::ExtAuthzPerRoute {
         const INFO: &'static d::MessageInfo = &M5;
@@ -1115,19 +814,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtAuthzPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#override = Some(super::ext_authz_per_route::Override::Disabled(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.r#override = Some(super::ext_authz_per_route::Override::CheckSettings(x))
-                }),
+                0 => r::member(r, f, |x| self.r#override = Some(super::ext_authz_per_route::Override::Disabled(x))),
+                1 => r::member(r, f, |x| self.r#override = Some(super::ext_authz_per_route::Override::CheckSettings(x))),
                 _ => Ok(()),
             }
         }
@@ -1142,38 +832,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M54),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"path_prefix\": ",
-            "pathPrefix",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"path_override\": ",
-            "pathOverride",
-            10,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"authorization_request\": ",
-            "authorizationRequest",
-            7,
-            3,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"authorization_response\": ",
-            "authorizationResponse",
-            8,
-            4,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"path_prefix\": ", "pathPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path_override\": ", "pathOverride", 10, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authorization_request\": ", "authorizationRequest", 7, 3, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"authorization_response\": ", "authorizationResponse", 8, 4, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"retry_policy\": ",
             "retryPolicy",
@@ -1183,11 +845,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_authz.v3.HttpService",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_authz.v3.HttpService", fields: &F6, oneofs: &[] };
     impl d::Describe for super::HttpService {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1214,12 +873,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpService {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.server_uri, r, f),
                 1 => r::slot(&mut self.path_prefix, r, f),
@@ -1233,23 +887,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"check_result\": ",
-            "checkResult",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"status_code\": ",
-            "statusCode",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
+        d::FieldInfo::new("\"check_result\": ", "checkResult", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"status_code\": ", "statusCode", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::Lte(d::Bound::Int(599)),
             d::Rule::Gte(d::Bound::Int(100)),
@@ -1263,11 +902,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_authz.v3.ShadowDecision",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_authz.v3.ShadowDecision", fields: &F7, oneofs: &[] };
     impl d::Describe for super::ShadowDecision {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1291,12 +927,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ShadowDecision {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.check_result, r, f),
                 1 => r::slot(&mut self.status_code, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct ExternalProcessor {
     #[prost(message, optional, tag = "1")]
-    pub grpc_service:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(message, optional, tag = "20")]
     pub http_service: ::core::option::Option<ExtProcHttpService>,
     #[prost(bool, tag = "2")]
@@ -22,9 +21,7 @@ pub struct ExternalProcessor {
     #[prost(string, tag = "8")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "9")]
-    pub mutation_rules: ::core::option::Option<
-        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutationRules,
-    >,
+    pub mutation_rules: ::core::option::Option<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutationRules>,
     #[prost(message, optional, tag = "10")]
     pub max_message_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "12")]
@@ -50,16 +47,11 @@ pub struct ExternalProcessor {
     #[prost(message, repeated, tag = "22")]
     pub allowed_override_modes: ::prost::alloc::vec::Vec<ProcessingMode>,
     #[prost(message, optional, tag = "25")]
-    pub processing_request_modifier: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub processing_request_modifier: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "23")]
-    pub on_processing_response: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub on_processing_response: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "24")]
-    pub status_on_error:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub status_on_error: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(bool, tag = "26")]
     pub allow_content_length_header: bool,
     #[prost(message, optional, tag = "27")]
@@ -111,8 +103,7 @@ impl ::prost::Name for ExternalProcessor {
 #[prost(skip_debug)]
 pub struct ExtProcHttpService {
     #[prost(message, optional, tag = "1")]
-    pub http_service:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpService>,
+    pub http_service: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpService>,
 }
 impl ::prost::Name for ExtProcHttpService {
     const NAME: &'static str = "ExtProcHttpService";
@@ -132,8 +123,7 @@ pub struct MetadataOptions {
     #[prost(message, optional, tag = "2")]
     pub receiving_namespaces: ::core::option::Option<metadata_options::MetadataNamespaces>,
     #[prost(message, optional, tag = "3")]
-    pub cluster_metadata_forwarding_namespaces:
-        ::core::option::Option<metadata_options::MetadataNamespaces>,
+    pub cluster_metadata_forwarding_namespaces: ::core::option::Option<metadata_options::MetadataNamespaces>,
 }
 /// Nested message and enum types in `MetadataOptions`.
 pub mod metadata_options {
@@ -152,8 +142,7 @@ pub mod metadata_options {
             "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces".into()
         }
     }
 }
@@ -171,13 +160,9 @@ impl ::prost::Name for MetadataOptions {
 #[prost(skip_debug)]
 pub struct HeaderForwardingRules {
     #[prost(message, optional, tag = "1")]
-    pub allowed_headers: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub allowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
     #[prost(message, optional, tag = "2")]
-    pub disallowed_headers: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ListStringMatcher,
-    >,
+    pub disallowed_headers: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ListStringMatcher>,
 }
 impl ::prost::Name for HeaderForwardingRules {
     const NAME: &'static str = "HeaderForwardingRules";
@@ -227,19 +212,15 @@ pub struct ExtProcOverrides {
     #[prost(string, repeated, tag = "4")]
     pub response_attributes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "5")]
-    pub grpc_service:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(message, optional, tag = "6")]
     pub metadata_options: ::core::option::Option<MetadataOptions>,
     #[prost(message, repeated, tag = "7")]
-    pub grpc_initial_metadata:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
+    pub grpc_initial_metadata: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValue>,
     #[prost(message, optional, tag = "8")]
     pub failure_mode_allow: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "9")]
-    pub processing_request_modifier: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub processing_request_modifier: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "10")]
     pub emit_client_span: ::core::option::Option<bool>,
 }
@@ -357,11 +338,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor.RouteCacheAction",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT"),
-            d::EnumValue::new(1, "CLEAR"),
-            d::EnumValue::new(2, "RETAIN"),
-        ],
+        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "CLEAR"), d::EnumValue::new(2, "RETAIN")],
     };
     impl d::DescribeEnum for super::external_processor::RouteCacheAction {
         const INFO: &'static d::EnumInfo = &E0;
@@ -384,11 +361,7 @@ pub(crate) mod described {
 
     pub(crate) static E2: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.HeaderSendMode",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT"),
-            d::EnumValue::new(1, "SEND"),
-            d::EnumValue::new(2, "SKIP"),
-        ],
+        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "SEND"), d::EnumValue::new(2, "SKIP")],
     };
     impl d::DescribeEnum for super::processing_mode::HeaderSendMode {
         const INFO: &'static d::EnumInfo = &E2;
@@ -402,11 +375,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M53),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_proc.v3.ExtProcHttpService",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.ExtProcHttpService", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ExtProcHttpService {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -428,12 +398,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtProcHttpService {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_service, r, f),
                 _ => Ok(()),
@@ -442,42 +407,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"processing_mode\": ",
-            "processingMode",
-            1,
-            0,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"async_mode\": ",
-            "asyncMode",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"request_attributes\": ",
-            "requestAttributes",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"response_attributes\": ",
-            "responseAttributes",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"processing_mode\": ", "processingMode", 1, 0, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"async_mode\": ", "asyncMode", 2, 1, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"request_attributes\": ", "requestAttributes", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"response_attributes\": ", "responseAttributes", 4, 3, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"grpc_service\": ",
             "grpcService",
@@ -486,14 +420,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"metadata_options\": ",
-            "metadataOptions",
-            6,
-            5,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"metadata_options\": ", "metadataOptions", 6, 5, d::Kind::Message(&M5), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"grpc_initial_metadata\": ",
             "grpcInitialMetadata",
@@ -502,14 +429,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M36),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"failure_mode_allow\": ",
-            "failureModeAllow",
-            8,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"failure_mode_allow\": ", "failureModeAllow", 8, 7, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"processing_request_modifier\": ",
             "processingRequestModifier",
@@ -518,20 +438,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"emit_client_span\": ",
-            "emitClientSpan",
-            10,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"emit_client_span\": ", "emitClientSpan", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_proc.v3.ExtProcOverrides",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.ExtProcOverrides", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ExtProcOverrides {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -562,12 +472,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtProcOverrides {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.processing_mode, r, f),
                 1 => r::slot(&mut self.async_mode, r, f),
@@ -585,33 +490,13 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"overrides\": ",
-            "overrides",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"overrides\": ", "overrides", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "override",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "override", required: true }],
     };
     impl d::Describe for super::ExtProcPerRoute {
         const INFO: &'static d::MessageInfo = &M2;
@@ -639,19 +524,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtProcPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#override = Some(super::ext_proc_per_route::Override::Disabled(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.r#override = Some(super::ext_proc_per_route::Override::Overrides(x))
-                }),
+                0 => r::member(r, f, |x| self.r#override = Some(super::ext_proc_per_route::Override::Disabled(x))),
+                1 => r::member(r, f, |x| self.r#override = Some(super::ext_proc_per_route::Override::Overrides(x))),
                 _ => Ok(()),
             }
         }
@@ -666,46 +542,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"http_service\": ",
-            "httpService",
-            20,
-            1,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"failure_mode_allow\": ",
-            "failureModeAllow",
-            2,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"processing_mode\": ",
-            "processingMode",
-            3,
-            3,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"request_attributes\": ",
-            "requestAttributes",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"response_attributes\": ",
-            "responseAttributes",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"http_service\": ", "httpService", 20, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"failure_mode_allow\": ", "failureModeAllow", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"processing_mode\": ", "processingMode", 3, 3, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_attributes\": ", "requestAttributes", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"response_attributes\": ", "responseAttributes", 6, 5, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"message_timeout\": ",
             "messageTimeout",
@@ -714,18 +555,8 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Duration(3600000000000)),
-            d::Rule::Gte(d::Bound::Duration(0)),
-        ]),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            8,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        .rules(&[d::Rule::Lte(d::Bound::Duration(3600000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 8, 7, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"mutation_rules\": ",
             "mutationRules",
@@ -742,18 +573,8 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Duration(3600000000000)),
-            d::Rule::Gte(d::Bound::Duration(0)),
-        ]),
-        d::FieldInfo::new(
-            "\"forward_rules\": ",
-            "forwardRules",
-            12,
-            10,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
+        .rules(&[d::Rule::Lte(d::Bound::Duration(3600000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"forward_rules\": ", "forwardRules", 12, 10, d::Kind::Message(&M4), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"filter_metadata\": ",
             "filterMetadata",
@@ -762,54 +583,12 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"allow_mode_override\": ",
-            "allowModeOverride",
-            14,
-            12,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disable_immediate_response\": ",
-            "disableImmediateResponse",
-            15,
-            13,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"metadata_options\": ",
-            "metadataOptions",
-            16,
-            14,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"observability_mode\": ",
-            "observabilityMode",
-            17,
-            15,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disable_clear_route_cache\": ",
-            "disableClearRouteCache",
-            11,
-            16,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"route_cache_action\": ",
-            "routeCacheAction",
-            18,
-            17,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"allow_mode_override\": ", "allowModeOverride", 14, 12, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_immediate_response\": ", "disableImmediateResponse", 15, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_options\": ", "metadataOptions", 16, 14, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"observability_mode\": ", "observabilityMode", 17, 15, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_clear_route_cache\": ", "disableClearRouteCache", 11, 16, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"route_cache_action\": ", "routeCacheAction", 18, 17, d::Kind::Enum(&E0), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"deferred_close_timeout\": ",
             "deferredCloseTimeout",
@@ -826,14 +605,7 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"allowed_override_modes\": ",
-            "allowedOverrideModes",
-            22,
-            20,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"allowed_override_modes\": ", "allowedOverrideModes", 22, 20, d::Kind::Message(&M7), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"processing_request_modifier\": ",
             "processingRequestModifier",
@@ -858,28 +630,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"allow_content_length_header\": ",
-            "allowContentLengthHeader",
-            26,
-            24,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"emit_client_span\": ",
-            "emitClientSpan",
-            27,
-            25,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"allow_content_length_header\": ", "allowContentLengthHeader", 26, 24, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_client_span\": ", "emitClientSpan", 27, 25, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ExternalProcessor {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -910,11 +665,7 @@ pub(crate) mod described {
             d::Field::put(&self.disable_clear_route_cache, v, &F3[16]);
             d::Field::put(&self.route_cache_action, v, &F3[17]);
             d::Field::put(&self.deferred_close_timeout, v, &F3[18]);
-            d::Field::put(
-                &self.send_body_without_waiting_for_header_response,
-                v,
-                &F3[19],
-            );
+            d::Field::put(&self.send_body_without_waiting_for_header_response, v, &F3[19]);
             d::Field::put(&self.allowed_override_modes, v, &F3[20]);
             d::Field::put(&self.processing_request_modifier, v, &F3[21]);
             d::Field::put(&self.on_processing_response, v, &F3[22]);
@@ -930,12 +681,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExternalProcessor {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.http_service, r, f),
@@ -956,11 +702,7 @@ pub(crate) mod described {
                 16 => r::slot(&mut self.disable_clear_route_cache, r, f),
                 17 => r::slot(&mut self.route_cache_action, r, f),
                 18 => r::slot(&mut self.deferred_close_timeout, r, f),
-                19 => r::slot(
-                    &mut self.send_body_without_waiting_for_header_response,
-                    r,
-                    f,
-                ),
+                19 => r::slot(&mut self.send_body_without_waiting_for_header_response, r, f),
                 20 => r::slot(&mut self.allowed_override_modes, r, f),
                 21 => r::slot(&mut self.processing_request_modifier, r, f),
                 22 => r::slot(&mut self.on_processing_response, r, f),
@@ -990,11 +732,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_proc.v3.HeaderForwardingRules",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.HeaderForwardingRules", fields: &F4, oneofs: &[] };
     impl d::Describe for super::HeaderForwardingRules {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -1017,12 +756,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderForwardingRules {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_headers, r, f),
                 1 => r::slot(&mut self.disallowed_headers, r, f),
@@ -1032,22 +766,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"forwarding_namespaces\": ",
-            "forwardingNamespaces",
-            1,
-            0,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"receiving_namespaces\": ",
-            "receivingNamespaces",
-            2,
-            1,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"forwarding_namespaces\": ", "forwardingNamespaces", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"receiving_namespaces\": ", "receivingNamespaces", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"cluster_metadata_forwarding_namespaces\": ",
             "clusterMetadataForwardingNamespaces",
@@ -1057,11 +777,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions", fields: &F5, oneofs: &[] };
     impl d::Describe for super::MetadataOptions {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -1085,12 +802,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetadataOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.forwarding_namespaces, r, f),
                 1 => r::slot(&mut self.receiving_namespaces, r, f),
@@ -1101,28 +813,11 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"untyped\": ",
-            "untyped",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"typed\": ",
-            "typed",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"untyped\": ", "untyped", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"typed\": ", "typed", 2, 1, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces", fields: &F6, oneofs: &[] };
     impl d::Describe for super::metadata_options::MetadataNamespaces {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1145,12 +840,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_options::MetadataNamespaces {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.untyped, r, f),
                 1 => r::slot(&mut self.typed, r, f),
@@ -1160,66 +850,21 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"request_header_mode\": ",
-            "requestHeaderMode",
-            1,
-            0,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"response_header_mode\": ",
-            "responseHeaderMode",
-            2,
-            1,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"request_body_mode\": ",
-            "requestBodyMode",
-            3,
-            2,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"response_body_mode\": ",
-            "responseBodyMode",
-            4,
-            3,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"request_trailer_mode\": ",
-            "requestTrailerMode",
-            5,
-            4,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"response_trailer_mode\": ",
-            "responseTrailerMode",
-            6,
-            5,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"request_header_mode\": ", "requestHeaderMode", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"response_header_mode\": ", "responseHeaderMode", 2, 1, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"request_body_mode\": ", "requestBodyMode", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"response_body_mode\": ", "responseBodyMode", 4, 3, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"request_trailer_mode\": ", "requestTrailerMode", 5, 4, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"response_trailer_mode\": ", "responseTrailerMode", 6, 5, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ext_proc.v3.ProcessingMode",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.ProcessingMode", fields: &F7, oneofs: &[] };
     impl d::Describe for super::ProcessingMode {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1246,12 +891,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProcessingMode {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_header_mode, r, f),
                 1 => r::slot(&mut self.response_header_mode, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct FaultAbort {
     #[prost(message, optional, tag = "3")]
-    pub percentage:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+    pub percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
     #[prost(string, tag = "6")]
     pub response_body: ::prost::alloc::string::String,
     #[prost(oneof = "fault_abort::ErrorType", tags = "2, 5, 4")]
@@ -24,8 +23,7 @@ pub mod fault_abort {
             "envoy.extensions.filters.http.fault.v3.FaultAbort.HeaderAbort".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.fault.v3.FaultAbort.HeaderAbort"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.fault.v3.FaultAbort.HeaderAbort".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -58,16 +56,13 @@ pub struct HttpFault {
     #[prost(string, tag = "3")]
     pub upstream_cluster: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "4")]
-    pub headers: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::route::v3::HeaderMatcher,
-    >,
+    pub headers: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::HeaderMatcher>,
     #[prost(string, repeated, tag = "5")]
     pub downstream_nodes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "6")]
     pub max_active_faults: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "7")]
-    pub response_rate_limit:
-        ::core::option::Option<super::super::super::common::fault::v3::FaultRateLimit>,
+    pub response_rate_limit: ::core::option::Option<super::super::super::common::fault::v3::FaultRateLimit>,
     #[prost(string, tag = "8")]
     pub delay_percent_runtime: ::prost::alloc::string::String,
     #[prost(string, tag = "9")]
@@ -104,37 +99,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"http_status\": ",
-            "httpStatus",
-            2,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[
-            d::Rule::Lt(d::Bound::Int(600)),
-            d::Rule::Gte(d::Bound::Int(200)),
-        ]),
-        d::FieldInfo::new(
-            "\"grpc_status\": ",
-            "grpcStatus",
-            5,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"header_abort\": ",
-            "headerAbort",
-            4,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"http_status\": ", "httpStatus", 2, 0, d::Kind::U32, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
+        d::FieldInfo::new("\"grpc_status\": ", "grpcStatus", 5, 1, d::Kind::U32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"header_abort\": ", "headerAbort", 4, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"percentage\": ",
             "percentage",
@@ -143,22 +112,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"response_body\": ",
-            "responseBody",
-            6,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"response_body\": ", "responseBody", 6, 4, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.fault.v3.FaultAbort",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "error_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "error_type", required: true }],
     };
     impl d::Describe for super::FaultAbort {
         const INFO: &'static d::MessageInfo = &M0;
@@ -191,22 +150,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FaultAbort {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.error_type = Some(super::fault_abort::ErrorType::HttpStatus(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.error_type = Some(super::fault_abort::ErrorType::GrpcStatus(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.error_type = Some(super::fault_abort::ErrorType::HeaderAbort(x))
-                }),
+                0 => r::member(r, f, |x| self.error_type = Some(super::fault_abort::ErrorType::HttpStatus(x))),
+                1 => r::member(r, f, |x| self.error_type = Some(super::fault_abort::ErrorType::GrpcStatus(x))),
+                2 => r::member(r, f, |x| self.error_type = Some(super::fault_abort::ErrorType::HeaderAbort(x))),
                 3 => r::slot(&mut self.percentage, r, f),
                 4 => r::slot(&mut self.response_body, r, f),
                 _ => Ok(()),
@@ -215,11 +163,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 0] = [];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.fault.v3.FaultAbort.HeaderAbort",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.fault.v3.FaultAbort.HeaderAbort", fields: &F1, oneofs: &[] };
     impl d::Describe for super::fault_abort::HeaderAbort {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -239,12 +184,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::fault_abort::HeaderAbort {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -261,22 +201,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::filters::common::fault::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"abort\": ",
-            "abort",
-            2,
-            1,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"upstream_cluster\": ",
-            "upstreamCluster",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"abort\": ", "abort", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"upstream_cluster\": ", "upstreamCluster", 3, 2, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"headers\": ",
             "headers",
@@ -285,22 +211,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"downstream_nodes\": ",
-            "downstreamNodes",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"max_active_faults\": ",
-            "maxActiveFaults",
-            6,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"downstream_nodes\": ", "downstreamNodes", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"max_active_faults\": ", "maxActiveFaults", 6, 5, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"response_rate_limit\": ",
             "responseRateLimit",
@@ -309,46 +221,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::filters::common::fault::v3::described::M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"delay_percent_runtime\": ",
-            "delayPercentRuntime",
-            8,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"abort_percent_runtime\": ",
-            "abortPercentRuntime",
-            9,
-            8,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"delay_duration_runtime\": ",
-            "delayDurationRuntime",
-            10,
-            9,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"abort_http_status_runtime\": ",
-            "abortHttpStatusRuntime",
-            11,
-            10,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_active_faults_runtime\": ",
-            "maxActiveFaultsRuntime",
-            12,
-            11,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"delay_percent_runtime\": ", "delayPercentRuntime", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"abort_percent_runtime\": ", "abortPercentRuntime", 9, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"delay_duration_runtime\": ", "delayDurationRuntime", 10, 9, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"abort_http_status_runtime\": ", "abortHttpStatusRuntime", 11, 10, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_active_faults_runtime\": ", "maxActiveFaultsRuntime", 12, 11, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"response_rate_limit_percent_runtime\": ",
             "responseRateLimitPercentRuntime",
@@ -357,22 +234,8 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"abort_grpc_status_runtime\": ",
-            "abortGrpcStatusRuntime",
-            14,
-            13,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disable_downstream_cluster_stats\": ",
-            "disableDownstreamClusterStats",
-            15,
-            14,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"abort_grpc_status_runtime\": ", "abortGrpcStatusRuntime", 14, 13, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_downstream_cluster_stats\": ", "disableDownstreamClusterStats", 15, 14, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"filter_metadata\": ",
             "filterMetadata",
@@ -382,11 +245,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.fault.v3.HTTPFault",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.fault.v3.HTTPFault", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HttpFault {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -423,12 +282,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpFault {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.delay, r, f),
                 1 => r::slot(&mut self.abort, r, f),

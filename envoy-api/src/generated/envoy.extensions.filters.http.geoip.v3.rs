@@ -9,9 +9,7 @@ pub struct Geoip {
     #[prost(message, optional, tag = "4")]
     pub custom_header_config: ::core::option::Option<geoip::CustomHeaderConfig>,
     #[prost(message, optional, tag = "3")]
-    pub provider: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub provider: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
 }
 /// Nested message and enum types in `Geoip`.
 pub mod geoip {
@@ -44,8 +42,7 @@ pub mod geoip {
             "envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig".into()
         }
     }
 }
@@ -66,22 +63,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"xff_config\": ",
-            "xffConfig",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"custom_header_config\": ",
-            "customHeaderConfig",
-            4,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"xff_config\": ", "xffConfig", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"custom_header_config\": ", "customHeaderConfig", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"provider\": ",
             "provider",
@@ -92,11 +75,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.geoip.v3.Geoip",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.geoip.v3.Geoip", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Geoip {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -120,12 +99,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Geoip {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.xff_config, r, f),
                 1 => r::slot(&mut self.custom_header_config, r, f),
@@ -135,20 +109,10 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header_name\": ",
-        "headerName",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::geoip::CustomHeaderConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -170,12 +134,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::geoip::CustomHeaderConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -183,19 +142,10 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"xff_num_trusted_hops\": ",
-        "xffNumTrustedHops",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.geoip.v3.Geoip.XffConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"xff_num_trusted_hops\": ", "xffNumTrustedHops", 1, 0, d::Kind::U32, d::Cardinality::Implicit)];
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.geoip.v3.Geoip.XffConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::geoip::XffConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -217,12 +167,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::geoip::XffConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.xff_num_trusted_hops, r, f),
                 _ => Ok(()),

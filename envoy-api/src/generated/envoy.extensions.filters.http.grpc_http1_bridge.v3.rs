@@ -26,28 +26,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"upgrade_protobuf_to_grpc\": ",
-            "upgradeProtobufToGrpc",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"ignore_query_parameters\": ",
-            "ignoreQueryParameters",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"upgrade_protobuf_to_grpc\": ", "upgradeProtobufToGrpc", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_query_parameters\": ", "ignoreQueryParameters", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.grpc_http1_bridge.v3.Config",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_http1_bridge.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -70,12 +53,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.upgrade_protobuf_to_grpc, r, f),
                 1 => r::slot(&mut self.ignore_query_parameters, r, f),

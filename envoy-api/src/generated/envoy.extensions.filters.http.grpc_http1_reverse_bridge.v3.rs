@@ -18,8 +18,7 @@ impl ::prost::Name for FilterConfig {
         "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -35,8 +34,7 @@ impl ::prost::Name for FilterConfigPerRoute {
         "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute".into()
     }
 }
 
@@ -46,38 +44,13 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"content_type\": ",
-            "contentType",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"withhold_grpc_frames\": ",
-            "withholdGrpcFrames",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"response_size_header\": ",
-            "responseSizeHeader",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"content_type\": ", "contentType", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"withhold_grpc_frames\": ", "withholdGrpcFrames", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_size_header\": ", "responseSizeHeader", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::FilterConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -101,12 +74,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.content_type, r, f),
                 1 => r::slot(&mut self.withhold_grpc_frames, r, f),
@@ -116,19 +84,9 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"disabled\": ",
-        "disabled",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::FilterConfigPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -150,12 +108,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfigPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.disabled, r, f),
                 _ => Ok(()),

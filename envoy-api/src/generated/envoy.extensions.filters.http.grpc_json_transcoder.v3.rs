@@ -25,8 +25,7 @@ pub struct GrpcJsonTranscoder {
     #[prost(bool, tag = "13")]
     pub match_unregistered_custom_verb: bool,
     #[prost(message, optional, tag = "11")]
-    pub request_validation_options:
-        ::core::option::Option<grpc_json_transcoder::RequestValidationOptions>,
+    pub request_validation_options: ::core::option::Option<grpc_json_transcoder::RequestValidationOptions>,
     #[prost(bool, tag = "14")]
     pub case_insensitive_enum_parsing: bool,
     #[prost(message, optional, tag = "15")]
@@ -60,12 +59,10 @@ pub mod grpc_json_transcoder {
         const NAME: &'static str = "PrintOptions";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.grpc_json_transcoder.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions"
-                .into()
+            "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -82,12 +79,10 @@ pub mod grpc_json_transcoder {
         const NAME: &'static str = "RequestValidationOptions";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.grpc_json_transcoder.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions"
-                .into()
+            "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -134,18 +129,14 @@ impl ::prost::Name for GrpcJsonTranscoder {
         "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct UnknownQueryParams {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub key: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        unknown_query_params::Values,
-    >,
+    pub key: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, unknown_query_params::Values>,
 }
 /// Nested message and enum types in `UnknownQueryParams`.
 pub mod unknown_query_params {
@@ -162,8 +153,7 @@ pub mod unknown_query_params {
             "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values".into()
         }
     }
 }
@@ -174,8 +164,7 @@ impl ::prost::Name for UnknownQueryParams {
         "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams".into()
     }
 }
 
@@ -197,155 +186,31 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 17] = [
-        d::FieldInfo::new(
-            "\"proto_descriptor\": ",
-            "protoDescriptor",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"proto_descriptor_bin\": ",
-            "protoDescriptorBin",
-            4,
-            1,
-            d::Kind::Bytes,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"services\": ",
-            "services",
-            2,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"print_options\": ",
-            "printOptions",
-            3,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"match_incoming_request_route\": ",
-            "matchIncomingRequestRoute",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"ignored_query_parameters\": ",
-            "ignoredQueryParameters",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"auto_mapping\": ",
-            "autoMapping",
-            7,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"ignore_unknown_query_parameters\": ",
-            "ignoreUnknownQueryParameters",
-            8,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"convert_grpc_status\": ",
-            "convertGrpcStatus",
-            9,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"url_unescape_spec\": ",
-            "urlUnescapeSpec",
-            10,
-            9,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"query_param_unescape_plus\": ",
-            "queryParamUnescapePlus",
-            12,
-            10,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"match_unregistered_custom_verb\": ",
-            "matchUnregisteredCustomVerb",
-            13,
-            11,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"request_validation_options\": ",
-            "requestValidationOptions",
-            11,
-            12,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"case_insensitive_enum_parsing\": ",
-            "caseInsensitiveEnumParsing",
-            14,
-            13,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_request_body_size\": ",
-            "maxRequestBodySize",
-            15,
-            14,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"max_response_body_size\": ",
-            "maxResponseBodySize",
-            16,
-            15,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"capture_unknown_query_parameters\": ",
-            "captureUnknownQueryParameters",
-            17,
-            16,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"proto_descriptor\": ", "protoDescriptor", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"proto_descriptor_bin\": ", "protoDescriptorBin", 4, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"services\": ", "services", 2, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"print_options\": ", "printOptions", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"match_incoming_request_route\": ", "matchIncomingRequestRoute", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignored_query_parameters\": ", "ignoredQueryParameters", 6, 5, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"auto_mapping\": ", "autoMapping", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_unknown_query_parameters\": ", "ignoreUnknownQueryParameters", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"convert_grpc_status\": ", "convertGrpcStatus", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"url_unescape_spec\": ", "urlUnescapeSpec", 10, 9, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"query_param_unescape_plus\": ", "queryParamUnescapePlus", 12, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"match_unregistered_custom_verb\": ", "matchUnregisteredCustomVerb", 13, 11, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_validation_options\": ", "requestValidationOptions", 11, 12, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"case_insensitive_enum_parsing\": ", "caseInsensitiveEnumParsing", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_request_body_size\": ", "maxRequestBodySize", 15, 14, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"max_response_body_size\": ", "maxResponseBodySize", 16, 15, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"capture_unknown_query_parameters\": ", "captureUnknownQueryParameters", 17, 16, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "descriptor_set",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "descriptor_set", required: true }],
     };
     impl d::Describe for super::GrpcJsonTranscoder {
         const INFO: &'static d::MessageInfo = &M0;
@@ -358,14 +223,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptor(x)) =
-                &self.descriptor_set
-            {
+            if let Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptor(x)) = &self.descriptor_set {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptorBin(x)) =
-                &self.descriptor_set
-            {
+            if let Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptorBin(x)) = &self.descriptor_set {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.services, v, &F0[2]);
@@ -392,22 +253,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GrpcJsonTranscoder {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.descriptor_set = Some(
-                        super::grpc_json_transcoder::DescriptorSet::ProtoDescriptor(x),
-                    )
-                }),
-                1 => r::member(r, f, |x| {
-                    self.descriptor_set =
-                        Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptorBin(x))
-                }),
+                0 => r::member(r, f, |x| self.descriptor_set = Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptor(x))),
+                1 => r::member(r, f, |x| self.descriptor_set = Some(super::grpc_json_transcoder::DescriptorSet::ProtoDescriptorBin(x))),
                 2 => r::slot(&mut self.services, r, f),
                 3 => r::slot(&mut self.print_options, r, f),
                 4 => r::slot(&mut self.match_incoming_request_route, r, f),
@@ -429,54 +278,12 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"add_whitespace\": ",
-            "addWhitespace",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"always_print_primitive_fields\": ",
-            "alwaysPrintPrimitiveFields",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"always_print_enums_as_ints\": ",
-            "alwaysPrintEnumsAsInts",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"preserve_proto_field_names\": ",
-            "preserveProtoFieldNames",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stream_newline_delimited\": ",
-            "streamNewlineDelimited",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stream_sse_style_delimited\": ",
-            "streamSseStyleDelimited",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"add_whitespace\": ", "addWhitespace", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_print_primitive_fields\": ", "alwaysPrintPrimitiveFields", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_print_enums_as_ints\": ", "alwaysPrintEnumsAsInts", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"preserve_proto_field_names\": ", "preserveProtoFieldNames", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stream_newline_delimited\": ", "streamNewlineDelimited", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stream_sse_style_delimited\": ", "streamSseStyleDelimited", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions",
@@ -509,12 +316,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_json_transcoder::PrintOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.add_whitespace, r, f),
                 1 => r::slot(&mut self.always_print_primitive_fields, r, f),
@@ -528,22 +330,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"reject_unknown_method\": ",
-            "rejectUnknownMethod",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"reject_unknown_query_parameters\": ",
-            "rejectUnknownQueryParameters",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"reject_unknown_method\": ", "rejectUnknownMethod", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"reject_unknown_query_parameters\": ", "rejectUnknownQueryParameters", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"reject_binding_body_field_collisions\": ",
             "rejectBindingBodyFieldCollisions",
@@ -581,12 +369,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::grpc_json_transcoder::RequestValidationOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.reject_unknown_method, r, f),
                 1 => r::slot(&mut self.reject_unknown_query_parameters, r, f),
@@ -596,19 +379,9 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::Message(&M4),
-        d::Cardinality::Map(d::Kind::String),
-    )];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String))];
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams", fields: &F3, oneofs: &[] };
     impl d::Describe for super::UnknownQueryParams {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -630,12 +403,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UnknownQueryParams {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -643,19 +411,9 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"values\": ",
-        "values",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values",
-        fields: &F4,
-        oneofs: &[],
-    };
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", "values", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values", fields: &F4, oneofs: &[] };
     impl d::Describe for super::unknown_query_params::Values {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -677,12 +435,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::unknown_query_params::Values {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.values, r, f),
                 _ => Ok(()),

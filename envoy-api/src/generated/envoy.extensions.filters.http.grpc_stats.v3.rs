@@ -18,9 +18,7 @@ pub mod filter_config {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum PerMethodStatSpecifier {
         #[prost(message, tag = "2")]
-        IndividualMethodStatsAllowlist(
-            super::super::super::super::super::super::config::core::v3::GrpcMethodList,
-        ),
+        IndividualMethodStatsAllowlist(super::super::super::super::super::super::config::core::v3::GrpcMethodList),
         #[prost(message, tag = "3")]
         StatsForAllMethods(bool),
     }
@@ -60,14 +58,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"emit_filter_state\": ",
-            "emitFilterState",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"emit_filter_state\": ", "emitFilterState", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"individual_method_stats_allowlist\": ",
             "individualMethodStatsAllowlist",
@@ -77,39 +68,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"stats_for_all_methods\": ",
-            "statsForAllMethods",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"enable_upstream_stats\": ",
-            "enableUpstreamStats",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"replace_dots_in_grpc_service_name\": ",
-            "replaceDotsInGrpcServiceName",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"stats_for_all_methods\": ", "statsForAllMethods", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper).oneof(0),
+        d::FieldInfo::new("\"enable_upstream_stats\": ", "enableUpstreamStats", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"replace_dots_in_grpc_service_name\": ", "replaceDotsInGrpcServiceName", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.grpc_stats.v3.FilterConfig",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "per_method_stat_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "per_method_stat_specifier", required: false }],
     };
     impl d::Describe for super::FilterConfig {
         const INFO: &'static d::MessageInfo = &M0;
@@ -123,15 +89,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.emit_filter_state, v, &F0[0]);
-            if let Some(
-                super::filter_config::PerMethodStatSpecifier::IndividualMethodStatsAllowlist(x),
-            ) = &self.per_method_stat_specifier
-            {
+            if let Some(super::filter_config::PerMethodStatSpecifier::IndividualMethodStatsAllowlist(x)) = &self.per_method_stat_specifier {
                 d::put_member(x, v, &F0[1]);
             }
-            if let Some(super::filter_config::PerMethodStatSpecifier::StatsForAllMethods(x)) =
-                &self.per_method_stat_specifier
-            {
+            if let Some(super::filter_config::PerMethodStatSpecifier::StatsForAllMethods(x)) = &self.per_method_stat_specifier {
                 d::put_member(x, v, &F0[2]);
             }
             d::Field::put(&self.enable_upstream_stats, v, &F0[3]);
@@ -145,21 +106,13 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.emit_filter_state, r, f),
                 1 => r::member(r, f, |x| {
                     self.per_method_stat_specifier = Some(super::filter_config::PerMethodStatSpecifier::IndividualMethodStatsAllowlist(x))
                 }),
-                2 => r::member(r, f, |x| {
-                    self.per_method_stat_specifier =
-                        Some(super::filter_config::PerMethodStatSpecifier::StatsForAllMethods(x))
-                }),
+                2 => r::member(r, f, |x| self.per_method_stat_specifier = Some(super::filter_config::PerMethodStatSpecifier::StatsForAllMethods(x))),
                 3 => r::slot(&mut self.enable_upstream_stats, r, f),
                 4 => r::slot(&mut self.replace_dots_in_grpc_service_name, r, f),
                 _ => Ok(()),
@@ -168,28 +121,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"request_message_count\": ",
-            "requestMessageCount",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"response_message_count\": ",
-            "responseMessageCount",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"request_message_count\": ", "requestMessageCount", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_message_count\": ", "responseMessageCount", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.grpc_stats.v3.FilterObject",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_stats.v3.FilterObject", fields: &F1, oneofs: &[] };
     impl d::Describe for super::FilterObject {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -212,12 +148,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterObject {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_message_count, r, f),
                 1 => r::slot(&mut self.response_message_count, r, f),

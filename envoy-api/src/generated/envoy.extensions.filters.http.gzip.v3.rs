@@ -24,9 +24,7 @@ pub mod gzip {
     pub struct CompressionLevel {}
     /// Nested message and enum types in `CompressionLevel`.
     pub mod compression_level {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum Enum {
             Default = 0,
@@ -117,11 +115,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.gzip.v3.Gzip.CompressionLevel.Enum",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT"),
-            d::EnumValue::new(1, "BEST"),
-            d::EnumValue::new(2, "SPEED"),
-        ],
+        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "BEST"), d::EnumValue::new(2, "SPEED")],
     };
     impl d::DescribeEnum for super::gzip::compression_level::Enum {
         const INFO: &'static d::EnumInfo = &E0;
@@ -129,88 +123,33 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.gzip.v3.Gzip.CompressionStrategy",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT"),
-            d::EnumValue::new(1, "FILTERED"),
-            d::EnumValue::new(2, "HUFFMAN"),
-            d::EnumValue::new(3, "RLE"),
-        ],
+        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "FILTERED"), d::EnumValue::new(2, "HUFFMAN"), d::EnumValue::new(3, "RLE")],
     };
     impl d::DescribeEnum for super::gzip::CompressionStrategy {
         const INFO: &'static d::EnumInfo = &E1;
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"memory_level\": ",
-            "memoryLevel",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(9)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ]),
-        d::FieldInfo::new(
-            "\"compression_level\": ",
-            "compressionLevel",
-            3,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"compression_strategy\": ",
-            "compressionStrategy",
-            4,
-            2,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"window_bits\": ",
-            "windowBits",
-            9,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(15)),
-            d::Rule::Gte(d::Bound::Int(9)),
-        ]),
+        d::FieldInfo::new("\"memory_level\": ", "memoryLevel", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(9)), d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"compression_level\": ", "compressionLevel", 3, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"compression_strategy\": ", "compressionStrategy", 4, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"window_bits\": ", "windowBits", 9, 3, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(15)), d::Rule::Gte(d::Bound::Int(9))]),
         d::FieldInfo::new(
             "\"compressor\": ",
             "compressor",
             10,
             4,
-            d::Kind::Message(
-                &crate::envoy::extensions::filters::http::compressor::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::filters::http::compressor::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"chunk_size\": ",
-            "chunkSize",
-            11,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65536)),
-            d::Rule::Gte(d::Bound::Int(4096)),
-        ]),
+        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 11, 5, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.gzip.v3.Gzip",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.gzip.v3.Gzip", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Gzip {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -237,12 +176,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Gzip {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.memory_level, r, f),
                 1 => r::slot(&mut self.compression_level, r, f),
@@ -256,11 +190,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 0] = [];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.gzip.v3.Gzip.CompressionLevel",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.gzip.v3.Gzip.CompressionLevel", fields: &F1, oneofs: &[] };
     impl d::Describe for super::gzip::CompressionLevel {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -280,12 +211,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::gzip::CompressionLevel {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

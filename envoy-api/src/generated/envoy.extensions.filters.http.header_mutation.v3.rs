@@ -5,25 +5,15 @@
 #[prost(skip_debug)]
 pub struct Mutations {
     #[prost(message, repeated, tag = "1")]
-    pub request_mutations: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
-    >,
+    pub request_mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
     #[prost(message, repeated, tag = "3")]
-    pub query_parameter_mutations: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::KeyValueMutation,
-    >,
+    pub query_parameter_mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::KeyValueMutation>,
     #[prost(message, repeated, tag = "2")]
-    pub response_mutations: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
-    >,
+    pub response_mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
     #[prost(message, repeated, tag = "4")]
-    pub response_trailers_mutations: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
-    >,
+    pub response_trailers_mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
     #[prost(message, repeated, tag = "5")]
-    pub request_trailers_mutations: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
-    >,
+    pub request_trailers_mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
 }
 impl ::prost::Name for Mutations {
     const NAME: &'static str = "Mutations";
@@ -48,8 +38,7 @@ impl ::prost::Name for HeaderMutationPerRoute {
         "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -77,14 +66,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"mutations\": ",
-            "mutations",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"mutations\": ", "mutations", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"most_specific_header_mutations_wins\": ",
             "mostSpecificHeaderMutationsWins",
@@ -94,11 +76,8 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", fields: &F0, oneofs: &[] };
     impl d::Describe for super::HeaderMutation {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -121,12 +100,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutation {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.mutations, r, f),
                 1 => r::slot(&mut self.most_specific_header_mutations_wins, r, f),
@@ -135,19 +109,9 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"mutations\": ",
-        "mutations",
-        1,
-        0,
-        d::Kind::Message(&M2),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"mutations\": ", "mutations", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)];
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::HeaderMutationPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -169,12 +133,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutationPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.mutations, r, f),
                 _ => Ok(()),
@@ -224,11 +183,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.header_mutation.v3.Mutations",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.header_mutation.v3.Mutations", fields: &F2, oneofs: &[] };
     impl d::Describe for super::Mutations {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -254,12 +210,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Mutations {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_mutations, r, f),
                 1 => r::slot(&mut self.query_parameter_mutations, r, f),

@@ -23,9 +23,7 @@ pub mod config {
         #[prost(string, tag = "3")]
         pub value: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "6")]
-        pub regex_value_rewrite: ::core::option::Option<
-            super::super::super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute,
-        >,
+        pub regex_value_rewrite: ::core::option::Option<super::super::super::super::super::super::r#type::matcher::v3::RegexMatchAndSubstitute>,
         #[prost(enumeration = "ValueType", tag = "4")]
         pub r#type: i32,
         #[prost(enumeration = "ValueEncode", tag = "5")]
@@ -38,8 +36,7 @@ pub mod config {
             "envoy.extensions.filters.http.header_to_metadata.v3.Config.KeyValuePair".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.header_to_metadata.v3.Config.KeyValuePair"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.header_to_metadata.v3.Config.KeyValuePair".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -63,8 +60,7 @@ pub mod config {
             "envoy.extensions.filters.http.header_to_metadata.v3.Config.Rule".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.header_to_metadata.v3.Config.Rule"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.header_to_metadata.v3.Config.Rule".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -149,47 +145,19 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config.ValueType",
-        values: &[
-            d::EnumValue::new(0, "STRING"),
-            d::EnumValue::new(1, "NUMBER"),
-            d::EnumValue::new(2, "PROTOBUF_VALUE"),
-        ],
+        values: &[d::EnumValue::new(0, "STRING"), d::EnumValue::new(1, "NUMBER"), d::EnumValue::new(2, "PROTOBUF_VALUE")],
     };
     impl d::DescribeEnum for super::config::ValueType {
         const INFO: &'static d::EnumInfo = &E1;
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"request_rules\": ",
-            "requestRules",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"response_rules\": ",
-            "responseRules",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"request_rules\": ", "requestRules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"response_rules\": ", "responseRules", 2, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -213,12 +181,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_rules, r, f),
                 1 => r::slot(&mut self.response_rules, r, f),
@@ -229,31 +192,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"metadata_namespace\": ",
-            "metadataNamespace",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value\": ", "value", 3, 2, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"regex_value_rewrite\": ",
             "regexValueRewrite",
@@ -262,29 +203,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M18),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"type\": ",
-            "type",
-            4,
-            4,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"encode\": ",
-            "encode",
-            5,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"type\": ", "type", 4, 4, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"encode\": ", "encode", 5, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config.KeyValuePair",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config.KeyValuePair", fields: &F1, oneofs: &[] };
     impl d::Describe for super::config::KeyValuePair {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -311,12 +234,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::config::KeyValuePair {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_namespace, r, f),
                 1 => r::slot(&mut self.key, r, f),
@@ -330,54 +248,14 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"cookie\": ",
-            "cookie",
-            5,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"on_header_present\": ",
-            "onHeaderPresent",
-            2,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"on_header_missing\": ",
-            "onHeaderMissing",
-            3,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"remove\": ",
-            "remove",
-            4,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"cookie\": ", "cookie", 5, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"on_header_present\": ", "onHeaderPresent", 2, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"on_header_missing\": ", "onHeaderMissing", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"remove\": ", "remove", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config.Rule",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config.Rule", fields: &F2, oneofs: &[] };
     impl d::Describe for super::config::Rule {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -403,12 +281,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::config::Rule {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.cookie, r, f),

@@ -9,14 +9,10 @@ pub struct HealthCheck {
     #[prost(message, optional, tag = "3")]
     pub cache_time: ::core::option::Option<::prost_types::Duration>,
     #[prost(btree_map = "string, message", tag = "4")]
-    pub cluster_min_healthy_percentages: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        super::super::super::super::super::r#type::v3::Percent,
-    >,
+    pub cluster_min_healthy_percentages:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::super::super::super::r#type::v3::Percent>,
     #[prost(message, repeated, tag = "5")]
-    pub headers: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::route::v3::HeaderMatcher,
-    >,
+    pub headers: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::HeaderMatcher>,
 }
 impl ::prost::Name for HealthCheck {
     const NAME: &'static str = "HealthCheck";
@@ -35,15 +31,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"pass_through_mode\": ",
-            "passThroughMode",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"pass_through_mode\": ", "passThroughMode", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"cache_time\": ",
             "cacheTime",
@@ -69,11 +57,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.health_check.v3.HealthCheck",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.health_check.v3.HealthCheck", fields: &F0, oneofs: &[] };
     impl d::Describe for super::HealthCheck {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -98,12 +83,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HealthCheck {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.pass_through_mode, r, f),
                 1 => r::slot(&mut self.cache_time, r, f),

@@ -11,8 +11,7 @@ pub struct IpTagging {
     #[prost(message, optional, tag = "5")]
     pub ip_tag_header: ::core::option::Option<ip_tagging::IpTagHeader>,
     #[prost(message, optional, tag = "6")]
-    pub ip_tags_datasource:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub ip_tags_datasource: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
 }
 /// Nested message and enum types in `IPTagging`.
 pub mod ip_tagging {
@@ -22,9 +21,7 @@ pub mod ip_tagging {
         #[prost(string, tag = "1")]
         pub ip_tag_name: ::prost::alloc::string::String,
         #[prost(message, repeated, tag = "2")]
-        pub ip_list: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::config::core::v3::CidrRange,
-        >,
+        pub ip_list: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::CidrRange>,
     }
     impl ::prost::Name for IpTag {
         const NAME: &'static str = "IPTag";
@@ -46,9 +43,7 @@ pub mod ip_tagging {
     }
     /// Nested message and enum types in `IpTagHeader`.
     pub mod ip_tag_header {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum HeaderAction {
             Sanitize = 0,
@@ -82,8 +77,7 @@ pub mod ip_tagging {
             "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IpTagHeader".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IpTagHeader"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IpTagHeader".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -134,10 +128,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IpTagHeader.HeaderAction",
-        values: &[
-            d::EnumValue::new(0, "SANITIZE"),
-            d::EnumValue::new(1, "APPEND_IF_EXISTS_OR_ADD"),
-        ],
+        values: &[d::EnumValue::new(0, "SANITIZE"), d::EnumValue::new(1, "APPEND_IF_EXISTS_OR_ADD")],
     };
     impl d::DescribeEnum for super::ip_tagging::ip_tag_header::HeaderAction {
         const INFO: &'static d::EnumInfo = &E0;
@@ -145,42 +136,16 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.RequestType",
-        values: &[
-            d::EnumValue::new(0, "BOTH"),
-            d::EnumValue::new(1, "INTERNAL"),
-            d::EnumValue::new(2, "EXTERNAL"),
-        ],
+        values: &[d::EnumValue::new(0, "BOTH"), d::EnumValue::new(1, "INTERNAL"), d::EnumValue::new(2, "EXTERNAL")],
     };
     impl d::DescribeEnum for super::ip_tagging::RequestType {
         const INFO: &'static d::EnumInfo = &E1;
     }
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"request_type\": ",
-            "requestType",
-            1,
-            0,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"ip_tags\": ",
-            "ipTags",
-            4,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"ip_tag_header\": ",
-            "ipTagHeader",
-            5,
-            2,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"request_type\": ", "requestType", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"ip_tags\": ", "ipTags", 4, 1, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"ip_tag_header\": ", "ipTagHeader", 5, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"ip_tags_datasource\": ",
             "ipTagsDatasource",
@@ -190,11 +155,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging", fields: &F0, oneofs: &[] };
     impl d::Describe for super::IpTagging {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -219,12 +181,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::IpTagging {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_type, r, f),
                 1 => r::slot(&mut self.ip_tags, r, f),
@@ -236,14 +193,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"ip_tag_name\": ",
-            "ipTagName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"ip_tag_name\": ", "ipTagName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"ip_list\": ",
             "ipList",
@@ -253,11 +203,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IPTag",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IPTag", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ip_tagging::IpTag {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -280,12 +227,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ip_tagging::IpTag {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ip_tag_name, r, f),
                 1 => r::slot(&mut self.ip_list, r, f),
@@ -295,29 +237,12 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"action\": ",
-            "action",
-            2,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"action\": ", "action", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IpTagHeader",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IpTagHeader", fields: &F2, oneofs: &[] };
     impl d::Describe for super::ip_tagging::IpTagHeader {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -340,12 +265,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ip_tagging::IpTagHeader {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.action, r, f),

@@ -40,8 +40,7 @@ pub mod json_to_metadata {
             "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.KeyValuePair".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.KeyValuePair"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.KeyValuePair".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -65,8 +64,7 @@ pub mod json_to_metadata {
             "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -88,8 +86,7 @@ pub mod json_to_metadata {
             "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -102,9 +99,7 @@ pub mod json_to_metadata {
         #[prost(bool, tag = "3")]
         pub allow_empty_content_type: bool,
         #[prost(message, optional, tag = "4")]
-        pub allow_content_types_regex: ::core::option::Option<
-            super::super::super::super::super::super::r#type::matcher::v3::RegexMatcher,
-        >,
+        pub allow_content_types_regex: ::core::option::Option<super::super::super::super::super::super::r#type::matcher::v3::RegexMatcher>,
     }
     impl ::prost::Name for MatchRules {
         const NAME: &'static str = "MatchRules";
@@ -113,8 +108,7 @@ pub mod json_to_metadata {
             "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.MatchRules".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.MatchRules"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.MatchRules".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -154,8 +148,7 @@ impl ::prost::Name for JsonToMetadata {
         "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata".into()
     }
 }
 
@@ -166,39 +159,18 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.ValueType",
-        values: &[
-            d::EnumValue::new(0, "PROTOBUF_VALUE"),
-            d::EnumValue::new(1, "STRING"),
-            d::EnumValue::new(2, "NUMBER"),
-        ],
+        values: &[d::EnumValue::new(0, "PROTOBUF_VALUE"), d::EnumValue::new(1, "STRING"), d::EnumValue::new(2, "NUMBER")],
     };
     impl d::DescribeEnum for super::json_to_metadata::ValueType {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"request_rules\": ",
-            "requestRules",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"response_rules\": ",
-            "responseRules",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"request_rules\": ", "requestRules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"response_rules\": ", "responseRules", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata", fields: &F0, oneofs: &[] };
     impl d::Describe for super::JsonToMetadata {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -221,12 +193,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JsonToMetadata {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.request_rules, r, f),
                 1 => r::slot(&mut self.response_rules, r, f),
@@ -236,57 +203,17 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"metadata_namespace\": ",
-            "metadataNamespace",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Value as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"type\": ",
-            "type",
-            4,
-            3,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"preserve_existing_metadata_value\": ",
-            "preserveExistingMetadataValue",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value\": ", "value", 3, 2, d::Kind::Message(<::prost_types::Value as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"type\": ", "type", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"preserve_existing_metadata_value\": ", "preserveExistingMetadataValue", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.KeyValuePair",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "value_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "value_type", required: false }],
     };
     impl d::Describe for super::json_to_metadata::KeyValuePair {
         const INFO: &'static d::MessageInfo = &M1;
@@ -301,9 +228,7 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.metadata_namespace, v, &F1[0]);
             d::Field::put(&self.key, v, &F1[1]);
-            if let Some(super::json_to_metadata::key_value_pair::ValueType::Value(x)) =
-                &self.value_type
-            {
+            if let Some(super::json_to_metadata::key_value_pair::ValueType::Value(x)) = &self.value_type {
                 d::put_member(x, v, &F1[2]);
             }
             d::Field::put(&self.r#type, v, &F1[3]);
@@ -317,19 +242,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::json_to_metadata::KeyValuePair {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_namespace, r, f),
                 1 => r::slot(&mut self.key, r, f),
-                2 => r::member(r, f, |x| {
-                    self.value_type =
-                        Some(super::json_to_metadata::key_value_pair::ValueType::Value(x))
-                }),
+                2 => r::member(r, f, |x| self.value_type = Some(super::json_to_metadata::key_value_pair::ValueType::Value(x))),
                 3 => r::slot(&mut self.r#type, r, f),
                 4 => r::slot(&mut self.preserve_existing_metadata_value, r, f),
                 _ => Ok(()),
@@ -338,32 +255,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"rules\": ",
-            "rules",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"allow_content_types\": ",
-            "allowContentTypes",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
-        d::FieldInfo::new(
-            "\"allow_empty_content_type\": ",
-            "allowEmptyContentType",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"allow_content_types\": ", "allowContentTypes", 2, 1, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"allow_empty_content_type\": ", "allowEmptyContentType", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"allow_content_types_regex\": ",
             "allowContentTypesRegex",
@@ -373,11 +268,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.MatchRules",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.MatchRules", fields: &F2, oneofs: &[] };
     impl d::Describe for super::json_to_metadata::MatchRules {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -402,12 +294,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::json_to_metadata::MatchRules {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 1 => r::slot(&mut self.allow_content_types, r, f),
@@ -419,45 +306,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"selectors\": ",
-            "selectors",
-            1,
-            0,
-            d::Kind::Message(&M4),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"on_present\": ",
-            "onPresent",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"on_missing\": ",
-            "onMissing",
-            3,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"on_error\": ",
-            "onError",
-            4,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"selectors\": ", "selectors", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"on_present\": ", "onPresent", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"on_missing\": ", "onMissing", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"on_error\": ", "onError", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule", fields: &F3, oneofs: &[] };
     impl d::Describe for super::json_to_metadata::Rule {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -482,12 +337,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::json_to_metadata::Rule {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.selectors, r, f),
                 1 => r::slot(&mut self.on_present, r, f),
@@ -498,23 +348,12 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::MinChars(1)])];
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "selector",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "selector", required: false }],
     };
     impl d::Describe for super::json_to_metadata::Selector {
         const INFO: &'static d::MessageInfo = &M4;
@@ -539,16 +378,9 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::json_to_metadata::Selector {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.selector = Some(super::json_to_metadata::selector::Selector::Key(x))
-                }),
+                0 => r::member(r, f, |x| self.selector = Some(super::json_to_metadata::selector::Selector::Key(x))),
                 _ => Ok(()),
             }
         }

@@ -9,9 +9,7 @@ pub struct JwtProvider {
     #[prost(string, repeated, tag = "2")]
     pub audiences: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "19")]
-    pub subjects: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::StringMatcher,
-    >,
+    pub subjects: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(bool, tag = "20")]
     pub require_expiration: bool,
     #[prost(message, optional, tag = "21")]
@@ -62,8 +60,7 @@ pub mod jwt_provider {
             "envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -106,15 +103,13 @@ impl ::prost::Name for JwtCacheConfig {
 #[prost(skip_debug)]
 pub struct RemoteJwks {
     #[prost(message, optional, tag = "1")]
-    pub http_uri:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
+    pub http_uri: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
     #[prost(message, optional, tag = "2")]
     pub cache_duration: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "3")]
     pub async_fetch: ::core::option::Option<JwksAsyncFetch>,
     #[prost(message, optional, tag = "4")]
-    pub retry_policy:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
+    pub retry_policy: ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
 }
 impl ::prost::Name for RemoteJwks {
     const NAME: &'static str = "RemoteJwks";
@@ -177,8 +172,7 @@ impl ::prost::Name for ProviderWithAudiences {
         "envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -230,8 +224,7 @@ impl ::prost::Name for ExtractOnlyWithoutValidation {
         "envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -263,16 +256,14 @@ impl ::prost::Name for JwtRequirementAndList {
         "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct RequirementRule {
     #[prost(message, optional, tag = "1")]
-    pub r#match:
-        ::core::option::Option<super::super::super::super::super::config::route::v3::RouteMatch>,
+    pub r#match: ::core::option::Option<super::super::super::super::super::config::route::v3::RouteMatch>,
     #[prost(oneof = "requirement_rule::RequirementType", tags = "2, 3")]
     pub requirement_type: ::core::option::Option<requirement_rule::RequirementType>,
 }
@@ -302,8 +293,7 @@ pub struct FilterStateRule {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(btree_map = "string, message", tag = "3")]
-    pub requires:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtRequirement>,
+    pub requires: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtRequirement>,
 }
 impl ::prost::Name for FilterStateRule {
     const NAME: &'static str = "FilterStateRule";
@@ -319,8 +309,7 @@ impl ::prost::Name for FilterStateRule {
 #[prost(skip_debug)]
 pub struct JwtAuthentication {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub providers:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtProvider>,
+    pub providers: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtProvider>,
     #[prost(message, repeated, tag = "2")]
     pub rules: ::prost::alloc::vec::Vec<RequirementRule>,
     #[prost(message, optional, tag = "3")]
@@ -328,8 +317,7 @@ pub struct JwtAuthentication {
     #[prost(bool, tag = "4")]
     pub bypass_cors_preflight: bool,
     #[prost(btree_map = "string, message", tag = "5")]
-    pub requirement_map:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtRequirement>,
+    pub requirement_map: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, JwtRequirement>,
     #[prost(bool, tag = "6")]
     pub strip_failure_response: bool,
     #[prost(string, tag = "7")]
@@ -396,8 +384,7 @@ pub mod jwt_claim_to_header {
             "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment".into()
         }
     }
 }
@@ -417,19 +404,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"verification_status_header\": ",
-        "verificationStatusHeader",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"verification_status_header\": ", "verificationStatusHeader", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ExtractOnlyWithoutValidation {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -451,12 +429,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtractOnlyWithoutValidation {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.verification_status_header, r, f),
                 _ => Ok(()),
@@ -465,29 +438,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"requires\": ",
-            "requires",
-            3,
-            1,
-            d::Kind::Message(&M10),
-            d::Cardinality::Map(d::Kind::String),
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"requires\": ", "requires", 3, 1, d::Kind::Message(&M10), d::Cardinality::Map(d::Kind::String)),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.FilterStateRule",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.FilterStateRule", fields: &F1, oneofs: &[] };
     impl d::Describe for super::FilterStateRule {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -510,12 +465,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateRule {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.requires, r, f),
@@ -525,14 +475,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"fast_listener\": ",
-            "fastListener",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"fast_listener\": ", "fastListener", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"failed_refetch_duration\": ",
             "failedRefetchDuration",
@@ -542,11 +485,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwksAsyncFetch",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwksAsyncFetch", fields: &F2, oneofs: &[] };
     impl d::Describe for super::JwksAsyncFetch {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -569,12 +509,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwksAsyncFetch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fast_listener, r, f),
                 1 => r::slot(&mut self.failed_refetch_duration, r, f),
@@ -584,68 +519,16 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"providers\": ",
-            "providers",
-            1,
-            0,
-            d::Kind::Message(&M8),
-            d::Cardinality::Map(d::Kind::String),
-        ),
-        d::FieldInfo::new(
-            "\"rules\": ",
-            "rules",
-            2,
-            1,
-            d::Kind::Message(&M16),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"filter_state_rules\": ",
-            "filterStateRules",
-            3,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"bypass_cors_preflight\": ",
-            "bypassCorsPreflight",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"requirement_map\": ",
-            "requirementMap",
-            5,
-            4,
-            d::Kind::Message(&M10),
-            d::Cardinality::Map(d::Kind::String),
-        ),
-        d::FieldInfo::new(
-            "\"strip_failure_response\": ",
-            "stripFailureResponse",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"providers\": ", "providers", 1, 0, d::Kind::Message(&M8), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"rules\": ", "rules", 2, 1, d::Kind::Message(&M16), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"filter_state_rules\": ", "filterStateRules", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"bypass_cors_preflight\": ", "bypassCorsPreflight", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"requirement_map\": ", "requirementMap", 5, 4, d::Kind::Message(&M10), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"strip_failure_response\": ", "stripFailureResponse", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 7, 6, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication", fields: &F3, oneofs: &[] };
     impl d::Describe for super::JwtAuthentication {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -673,12 +556,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtAuthentication {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.providers, r, f),
                 1 => r::slot(&mut self.rules, r, f),
@@ -693,28 +571,11 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"jwt_cache_size\": ",
-            "jwtCacheSize",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"jwt_max_token_size\": ",
-            "jwtMaxTokenSize",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"jwt_cache_size\": ", "jwtCacheSize", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"jwt_max_token_size\": ", "jwtMaxTokenSize", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtCacheConfig",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtCacheConfig", fields: &F4, oneofs: &[] };
     impl d::Describe for super::JwtCacheConfig {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -737,12 +598,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtCacheConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.jwt_cache_size, r, f),
                 1 => r::slot(&mut self.jwt_max_token_size, r, f),
@@ -752,37 +608,13 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"header_name\": ",
-            "headerName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"claim_name\": ",
-            "claimName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"claim_path\": ",
-            "claimPath",
-            3,
-            2,
-            d::Kind::Message(&M6),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"claim_name\": ", "claimName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"claim_path\": ", "claimPath", 3, 2, d::Kind::Message(&M6), d::Cardinality::Repeated),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader", fields: &F5, oneofs: &[] };
     impl d::Describe for super::JwtClaimToHeader {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -806,12 +638,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtClaimToHeader {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 1 => r::slot(&mut self.claim_name, r, f),
@@ -821,20 +648,10 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment", fields: &F6, oneofs: &[] };
     impl d::Describe for super::jwt_claim_to_header::PathSegment {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -856,12 +673,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::jwt_claim_to_header::PathSegment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -870,30 +682,13 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"value_prefix\": ",
-            "valuePrefix",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"value_prefix\": ", "valuePrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtHeader",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtHeader", fields: &F7, oneofs: &[] };
     impl d::Describe for super::JwtHeader {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -916,12 +711,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtHeader {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.value_prefix, r, f),
@@ -931,22 +721,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 21] = [
-        d::FieldInfo::new(
-            "\"issuer\": ",
-            "issuer",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"audiences\": ",
-            "audiences",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"issuer\": ", "issuer", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"audiences\": ", "audiences", 2, 1, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"subjects\": ",
             "subjects",
@@ -955,14 +731,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"require_expiration\": ",
-            "requireExpiration",
-            20,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"require_expiration\": ", "requireExpiration", 20, 3, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"max_lifetime\": ",
             "maxLifetime",
@@ -971,15 +740,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"remote_jwks\": ",
-            "remoteJwks",
-            3,
-            5,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"remote_jwks\": ", "remoteJwks", 3, 5, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"local_jwks\": ",
             "localJwks",
@@ -989,63 +750,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"forward\": ",
-            "forward",
-            5,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"from_headers\": ",
-            "fromHeaders",
-            6,
-            8,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"from_params\": ",
-            "fromParams",
-            7,
-            9,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"from_cookies\": ",
-            "fromCookies",
-            13,
-            10,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"forward_payload_header\": ",
-            "forwardPayloadHeader",
-            8,
-            11,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"pad_forward_payload_header\": ",
-            "padForwardPayloadHeader",
-            11,
-            12,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"payload_in_metadata\": ",
-            "payloadInMetadata",
-            9,
-            13,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"forward\": ", "forward", 5, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"from_headers\": ", "fromHeaders", 6, 8, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"from_params\": ", "fromParams", 7, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"from_cookies\": ", "fromCookies", 13, 10, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"forward_payload_header\": ", "forwardPayloadHeader", 8, 11, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"pad_forward_payload_header\": ", "padForwardPayloadHeader", 11, 12, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"payload_in_metadata\": ", "payloadInMetadata", 9, 13, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"normalize_payload_in_metadata\": ",
             "normalizePayloadInMetadata",
@@ -1054,62 +766,17 @@ pub(crate) mod described {
             d::Kind::Message(&M9),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"header_in_metadata\": ",
-            "headerInMetadata",
-            14,
-            15,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"failed_status_in_metadata\": ",
-            "failedStatusInMetadata",
-            16,
-            16,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"clock_skew_seconds\": ",
-            "clockSkewSeconds",
-            10,
-            17,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"jwt_cache_config\": ",
-            "jwtCacheConfig",
-            12,
-            18,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"claim_to_headers\": ",
-            "claimToHeaders",
-            15,
-            19,
-            d::Kind::Message(&M5),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"clear_route_cache\": ",
-            "clearRouteCache",
-            17,
-            20,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"header_in_metadata\": ", "headerInMetadata", 14, 15, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failed_status_in_metadata\": ", "failedStatusInMetadata", 16, 16, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"clock_skew_seconds\": ", "clockSkewSeconds", 10, 17, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"jwt_cache_config\": ", "jwtCacheConfig", 12, 18, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"claim_to_headers\": ", "claimToHeaders", 15, 19, d::Kind::Message(&M5), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"clear_route_cache\": ", "clearRouteCache", 17, 20, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtProvider",
         fields: &F8,
-        oneofs: &[d::OneofInfo {
-            name: "jwks_source_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "jwks_source_specifier", required: true }],
     };
     impl d::Describe for super::JwtProvider {
         const INFO: &'static d::MessageInfo = &M8;
@@ -1127,14 +794,10 @@ pub(crate) mod described {
             d::Field::put(&self.subjects, v, &F8[2]);
             d::Field::put(&self.require_expiration, v, &F8[3]);
             d::Field::put(&self.max_lifetime, v, &F8[4]);
-            if let Some(super::jwt_provider::JwksSourceSpecifier::RemoteJwks(x)) =
-                &self.jwks_source_specifier
-            {
+            if let Some(super::jwt_provider::JwksSourceSpecifier::RemoteJwks(x)) = &self.jwks_source_specifier {
                 d::put_member(x, v, &F8[5]);
             }
-            if let Some(super::jwt_provider::JwksSourceSpecifier::LocalJwks(x)) =
-                &self.jwks_source_specifier
-            {
+            if let Some(super::jwt_provider::JwksSourceSpecifier::LocalJwks(x)) = &self.jwks_source_specifier {
                 d::put_member(x, v, &F8[6]);
             }
             d::Field::put(&self.forward, v, &F8[7]);
@@ -1160,26 +823,15 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.issuer, r, f),
                 1 => r::slot(&mut self.audiences, r, f),
                 2 => r::slot(&mut self.subjects, r, f),
                 3 => r::slot(&mut self.require_expiration, r, f),
                 4 => r::slot(&mut self.max_lifetime, r, f),
-                5 => r::member(r, f, |x| {
-                    self.jwks_source_specifier =
-                        Some(super::jwt_provider::JwksSourceSpecifier::RemoteJwks(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.jwks_source_specifier =
-                        Some(super::jwt_provider::JwksSourceSpecifier::LocalJwks(x))
-                }),
+                5 => r::member(r, f, |x| self.jwks_source_specifier = Some(super::jwt_provider::JwksSourceSpecifier::RemoteJwks(x))),
+                6 => r::member(r, f, |x| self.jwks_source_specifier = Some(super::jwt_provider::JwksSourceSpecifier::LocalJwks(x))),
                 7 => r::slot(&mut self.forward, r, f),
                 8 => r::slot(&mut self.from_headers, r, f),
                 9 => r::slot(&mut self.from_params, r, f),
@@ -1199,19 +851,10 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"space_delimited_claims\": ",
-        "spaceDelimitedClaims",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload",
-        fields: &F9,
-        oneofs: &[],
-    };
+    static F9: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"space_delimited_claims\": ", "spaceDelimitedClaims", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload", fields: &F9, oneofs: &[] };
     impl d::Describe for super::jwt_provider::NormalizePayload {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1233,12 +876,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::jwt_provider::NormalizePayload {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.space_delimited_claims, r, f),
                 _ => Ok(()),
@@ -1247,42 +885,10 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"provider_name\": ",
-            "providerName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"provider_and_audiences\": ",
-            "providerAndAudiences",
-            2,
-            1,
-            d::Kind::Message(&M14),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"requires_any\": ",
-            "requiresAny",
-            3,
-            2,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"requires_all\": ",
-            "requiresAll",
-            4,
-            3,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"provider_name\": ", "providerName", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"provider_and_audiences\": ", "providerAndAudiences", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"requires_any\": ", "requiresAny", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"requires_all\": ", "requiresAll", 4, 3, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"allow_missing_or_failed\": ",
             "allowMissingOrFailed",
@@ -1292,15 +898,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"allow_missing\": ",
-            "allowMissing",
-            6,
-            5,
-            d::Kind::Message(<() as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"allow_missing\": ", "allowMissing", 6, 5, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"extract_only_without_validation\": ",
             "extractOnlyWithoutValidation",
@@ -1314,10 +913,7 @@ pub(crate) mod described {
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirement",
         fields: &F10,
-        oneofs: &[d::OneofInfo {
-            name: "requires_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "requires_type", required: false }],
     };
     impl d::Describe for super::JwtRequirement {
         const INFO: &'static d::MessageInfo = &M10;
@@ -1330,35 +926,25 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::jwt_requirement::RequiresType::ProviderName(x)) = &self.requires_type
-            {
+            if let Some(super::jwt_requirement::RequiresType::ProviderName(x)) = &self.requires_type {
                 d::put_member(x, v, &F10[0]);
             }
-            if let Some(super::jwt_requirement::RequiresType::ProviderAndAudiences(x)) =
-                &self.requires_type
-            {
+            if let Some(super::jwt_requirement::RequiresType::ProviderAndAudiences(x)) = &self.requires_type {
                 d::put_member(x, v, &F10[1]);
             }
-            if let Some(super::jwt_requirement::RequiresType::RequiresAny(x)) = &self.requires_type
-            {
+            if let Some(super::jwt_requirement::RequiresType::RequiresAny(x)) = &self.requires_type {
                 d::put_member(x, v, &F10[2]);
             }
-            if let Some(super::jwt_requirement::RequiresType::RequiresAll(x)) = &self.requires_type
-            {
+            if let Some(super::jwt_requirement::RequiresType::RequiresAll(x)) = &self.requires_type {
                 d::put_member(x, v, &F10[3]);
             }
-            if let Some(super::jwt_requirement::RequiresType::AllowMissingOrFailed(x)) =
-                &self.requires_type
-            {
+            if let Some(super::jwt_requirement::RequiresType::AllowMissingOrFailed(x)) = &self.requires_type {
                 d::put_member(x, v, &F10[4]);
             }
-            if let Some(super::jwt_requirement::RequiresType::AllowMissing(x)) = &self.requires_type
-            {
+            if let Some(super::jwt_requirement::RequiresType::AllowMissing(x)) = &self.requires_type {
                 d::put_member(x, v, &F10[5]);
             }
-            if let Some(super::jwt_requirement::RequiresType::ExtractOnlyWithoutValidation(x)) =
-                &self.requires_type
-            {
+            if let Some(super::jwt_requirement::RequiresType::ExtractOnlyWithoutValidation(x)) = &self.requires_type {
                 d::put_member(x, v, &F10[6]);
             }
         }
@@ -1370,58 +956,24 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtRequirement {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.requires_type = Some(super::jwt_requirement::RequiresType::ProviderName(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.requires_type = Some(
-                        super::jwt_requirement::RequiresType::ProviderAndAudiences(x),
-                    )
-                }),
-                2 => r::member(r, f, |x| {
-                    self.requires_type = Some(super::jwt_requirement::RequiresType::RequiresAny(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.requires_type = Some(super::jwt_requirement::RequiresType::RequiresAll(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.requires_type = Some(
-                        super::jwt_requirement::RequiresType::AllowMissingOrFailed(x),
-                    )
-                }),
-                5 => r::member(r, f, |x| {
-                    self.requires_type = Some(super::jwt_requirement::RequiresType::AllowMissing(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.requires_type =
-                        Some(super::jwt_requirement::RequiresType::ExtractOnlyWithoutValidation(x))
-                }),
+                0 => r::member(r, f, |x| self.requires_type = Some(super::jwt_requirement::RequiresType::ProviderName(x))),
+                1 => r::member(r, f, |x| self.requires_type = Some(super::jwt_requirement::RequiresType::ProviderAndAudiences(x))),
+                2 => r::member(r, f, |x| self.requires_type = Some(super::jwt_requirement::RequiresType::RequiresAny(x))),
+                3 => r::member(r, f, |x| self.requires_type = Some(super::jwt_requirement::RequiresType::RequiresAll(x))),
+                4 => r::member(r, f, |x| self.requires_type = Some(super::jwt_requirement::RequiresType::AllowMissingOrFailed(x))),
+                5 => r::member(r, f, |x| self.requires_type = Some(super::jwt_requirement::RequiresType::AllowMissing(x))),
+                6 => r::member(r, f, |x| self.requires_type = Some(super::jwt_requirement::RequiresType::ExtractOnlyWithoutValidation(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"requirements\": ",
-        "requirements",
-        1,
-        0,
-        d::Kind::Message(&M10),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList",
-        fields: &F11,
-        oneofs: &[],
-    };
+    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new("\"requirements\": ", "requirements", 1, 0, d::Kind::Message(&M10), d::Cardinality::Repeated)
+        .rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M11: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList", fields: &F11, oneofs: &[] };
     impl d::Describe for super::JwtRequirementAndList {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1443,12 +995,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtRequirementAndList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requirements, r, f),
                 _ => Ok(()),
@@ -1456,20 +1003,10 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"requirements\": ",
-        "requirements",
-        1,
-        0,
-        d::Kind::Message(&M10),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementOrList",
-        fields: &F12,
-        oneofs: &[],
-    };
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"requirements\": ", "requirements", 1, 0, d::Kind::Message(&M10), d::Cardinality::Repeated)
+        .rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M12: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementOrList", fields: &F12, oneofs: &[] };
     impl d::Describe for super::JwtRequirementOrList {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1491,12 +1028,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::JwtRequirementOrList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requirements, r, f),
                 _ => Ok(()),
@@ -1505,34 +1037,15 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"requirement_name\": ",
-            "requirementName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"requirement_name\": ", "requirementName", 2, 1, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.PerRouteConfig",
         fields: &F13,
-        oneofs: &[d::OneofInfo {
-            name: "requirement_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "requirement_specifier", required: true }],
     };
     impl d::Describe for super::PerRouteConfig {
         const INFO: &'static d::MessageInfo = &M13;
@@ -1545,14 +1058,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::per_route_config::RequirementSpecifier::Disabled(x)) =
-                &self.requirement_specifier
-            {
+            if let Some(super::per_route_config::RequirementSpecifier::Disabled(x)) = &self.requirement_specifier {
                 d::put_member(x, v, &F13[0]);
             }
-            if let Some(super::per_route_config::RequirementSpecifier::RequirementName(x)) =
-                &self.requirement_specifier
-            {
+            if let Some(super::per_route_config::RequirementSpecifier::RequirementName(x)) = &self.requirement_specifier {
                 d::put_member(x, v, &F13[1]);
             }
         }
@@ -1564,49 +1073,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerRouteConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.requirement_specifier =
-                        Some(super::per_route_config::RequirementSpecifier::Disabled(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.requirement_specifier =
-                        Some(super::per_route_config::RequirementSpecifier::RequirementName(x))
-                }),
+                0 => r::member(r, f, |x| self.requirement_specifier = Some(super::per_route_config::RequirementSpecifier::Disabled(x))),
+                1 => r::member(r, f, |x| self.requirement_specifier = Some(super::per_route_config::RequirementSpecifier::RequirementName(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"provider_name\": ",
-            "providerName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"audiences\": ",
-            "audiences",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"provider_name\": ", "providerName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"audiences\": ", "audiences", 2, 1, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences",
-        fields: &F14,
-        oneofs: &[],
-    };
+    pub(crate) static M14: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences", fields: &F14, oneofs: &[] };
     impl d::Describe for super::ProviderWithAudiences {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -1629,12 +1110,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProviderWithAudiences {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.provider_name, r, f),
                 1 => r::slot(&mut self.audiences, r, f),
@@ -1661,18 +1137,8 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Duration(9000000000000000000)),
-            d::Rule::Gte(d::Bound::Duration(1000000)),
-        ]),
-        d::FieldInfo::new(
-            "\"async_fetch\": ",
-            "asyncFetch",
-            3,
-            2,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        .rules(&[d::Rule::Lt(d::Bound::Duration(9000000000000000000)), d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"async_fetch\": ", "asyncFetch", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"retry_policy\": ",
             "retryPolicy",
@@ -1682,11 +1148,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.jwt_authn.v3.RemoteJwks",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.RemoteJwks", fields: &F15, oneofs: &[] };
     impl d::Describe for super::RemoteJwks {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -1711,12 +1174,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RemoteJwks {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_uri, r, f),
                 1 => r::slot(&mut self.cache_duration, r, f),
@@ -1728,42 +1186,17 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"match\": ",
-            "match",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M51),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"requires\": ",
-            "requires",
-            2,
-            1,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"requirement_name\": ",
-            "requirementName",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"match\": ", "match", 1, 0, d::Kind::Message(&crate::envoy::config::route::v3::described::M51), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"requires\": ", "requires", 2, 1, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"requirement_name\": ", "requirementName", 3, 2, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M16: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.RequirementRule",
         fields: &F16,
-        oneofs: &[d::OneofInfo {
-            name: "requirement_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "requirement_type", required: false }],
     };
     impl d::Describe for super::RequirementRule {
         const INFO: &'static d::MessageInfo = &M16;
@@ -1777,14 +1210,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.r#match, v, &F16[0]);
-            if let Some(super::requirement_rule::RequirementType::Requires(x)) =
-                &self.requirement_type
-            {
+            if let Some(super::requirement_rule::RequirementType::Requires(x)) = &self.requirement_type {
                 d::put_member(x, v, &F16[1]);
             }
-            if let Some(super::requirement_rule::RequirementType::RequirementName(x)) =
-                &self.requirement_type
-            {
+            if let Some(super::requirement_rule::RequirementType::RequirementName(x)) = &self.requirement_type {
                 d::put_member(x, v, &F16[2]);
             }
         }
@@ -1796,22 +1225,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RequirementRule {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.r#match, r, f),
-                1 => r::member(r, f, |x| {
-                    self.requirement_type =
-                        Some(super::requirement_rule::RequirementType::Requires(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.requirement_type =
-                        Some(super::requirement_rule::RequirementType::RequirementName(x))
-                }),
+                1 => r::member(r, f, |x| self.requirement_type = Some(super::requirement_rule::RequirementType::Requires(x))),
+                2 => r::member(r, f, |x| self.requirement_type = Some(super::requirement_rule::RequirementType::RequirementName(x))),
                 _ => Ok(()),
             }
         }

@@ -9,53 +9,33 @@ pub struct LocalRateLimit {
     #[prost(message, optional, tag = "2")]
     pub status: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(message, optional, tag = "3")]
-    pub token_bucket:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::TokenBucket>,
+    pub token_bucket: ::core::option::Option<super::super::super::super::super::r#type::v3::TokenBucket>,
     #[prost(message, optional, tag = "4")]
-    pub filter_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, optional, tag = "5")]
-    pub filter_enforced: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enforced: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, repeated, tag = "10")]
-    pub request_headers_to_add_when_not_enforced: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::HeaderValueOption,
-    >,
+    pub request_headers_to_add_when_not_enforced: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
     #[prost(message, repeated, tag = "6")]
-    pub response_headers_to_add: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::HeaderValueOption,
-    >,
+    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
     #[prost(message, repeated, tag = "8")]
-    pub descriptors: ::prost::alloc::vec::Vec<
-        super::super::super::super::common::ratelimit::v3::LocalRateLimitDescriptor,
-    >,
+    pub descriptors: ::prost::alloc::vec::Vec<super::super::super::super::common::ratelimit::v3::LocalRateLimitDescriptor>,
     #[prost(uint32, tag = "9")]
     pub stage: u32,
     #[prost(bool, tag = "11")]
     pub local_rate_limit_per_downstream_connection: bool,
     #[prost(message, optional, tag = "16")]
-    pub local_cluster_rate_limit: ::core::option::Option<
-        super::super::super::super::common::ratelimit::v3::LocalClusterRateLimit,
-    >,
-    #[prost(
-        enumeration = "super::super::super::super::common::ratelimit::v3::XRateLimitHeadersRfcVersion",
-        tag = "12"
-    )]
+    pub local_cluster_rate_limit: ::core::option::Option<super::super::super::super::common::ratelimit::v3::LocalClusterRateLimit>,
+    #[prost(enumeration = "super::super::super::super::common::ratelimit::v3::XRateLimitHeadersRfcVersion", tag = "12")]
     pub enable_x_ratelimit_headers: i32,
-    #[prost(
-        enumeration = "super::super::super::super::common::ratelimit::v3::VhRateLimitsOptions",
-        tag = "13"
-    )]
+    #[prost(enumeration = "super::super::super::super::common::ratelimit::v3::VhRateLimitsOptions", tag = "13")]
     pub vh_rate_limits: i32,
     #[prost(message, optional, tag = "14")]
     pub always_consume_default_token_bucket: ::core::option::Option<bool>,
     #[prost(bool, tag = "15")]
     pub rate_limited_as_resource_exhausted: bool,
     #[prost(message, repeated, tag = "17")]
-    pub rate_limits:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
+    pub rate_limits: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
     #[prost(message, optional, tag = "18")]
     pub max_dynamic_descriptors: ::core::option::Option<u32>,
     #[prost(bool, tag = "19")]
@@ -78,23 +58,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 18] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"status\": ",
-            "status",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"status\": ", "status", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"token_bucket\": ",
             "tokenBucket",
@@ -145,15 +110,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::common::ratelimit::v3::described::M1),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"stage\": ",
-            "stage",
-            9,
-            8,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(10))]),
+        d::FieldInfo::new("\"stage\": ", "stage", 9, 8, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
         d::FieldInfo::new(
             "\"local_rate_limit_per_downstream_connection\": ",
             "localRateLimitPerDownstreamConnection",
@@ -212,29 +169,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::route::v3::described::M12),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"max_dynamic_descriptors\": ",
-            "maxDynamicDescriptors",
-            18,
-            16,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"enable_retry_after_header\": ",
-            "enableRetryAfterHeader",
-            19,
-            17,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"max_dynamic_descriptors\": ", "maxDynamicDescriptors", 18, 16, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"enable_retry_after_header\": ", "enableRetryAfterHeader", 19, 17, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", fields: &F0, oneofs: &[] };
     impl d::Describe for super::LocalRateLimit {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -273,12 +213,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalRateLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.status, r, f),

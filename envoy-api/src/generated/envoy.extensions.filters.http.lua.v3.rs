@@ -7,13 +7,10 @@ pub struct Lua {
     #[prost(string, tag = "1")]
     pub inline_code: ::prost::alloc::string::String,
     #[prost(btree_map = "string, message", tag = "2")]
-    pub source_codes: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        super::super::super::super::super::config::core::v3::DataSource,
-    >,
+    pub source_codes:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "3")]
-    pub default_source_code:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub default_source_code: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "4")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "5")]
@@ -76,18 +73,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"inline_code\": ",
-            "inlineCode",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"inline_code\": ", "inlineCode", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"source_codes\": ",
             "sourceCodes",
@@ -104,22 +91,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"clear_route_cache\": ",
-            "clearRouteCache",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"clear_route_cache\": ", "clearRouteCache", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"filter_context\": ",
             "filterContext",
@@ -128,30 +101,12 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"package_paths\": ",
-            "packagePaths",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
-        d::FieldInfo::new(
-            "\"package_cpaths\": ",
-            "packageCpaths",
-            8,
-            7,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"package_paths\": ", "packagePaths", 7, 6, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"package_cpaths\": ", "packageCpaths", 8, 7, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.lua.v3.Lua",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.lua.v3.Lua", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Lua {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -180,12 +135,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Lua {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.inline_code, r, f),
                 1 => r::slot(&mut self.source_codes, r, f),
@@ -201,26 +151,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"source_code\": ",
             "sourceCode",
@@ -238,32 +170,15 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"package_paths\": ",
-            "packagePaths",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
-        d::FieldInfo::new(
-            "\"package_cpaths\": ",
-            "packageCpaths",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"package_paths\": ", "packagePaths", 5, 4, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"package_cpaths\": ", "packageCpaths", 6, 5, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.lua.v3.LuaPerRoute",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "override",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "override", required: false }],
     };
     impl d::Describe for super::LuaPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
@@ -297,22 +212,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LuaPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#override = Some(super::lua_per_route::Override::Disabled(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.r#override = Some(super::lua_per_route::Override::Name(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.r#override = Some(super::lua_per_route::Override::SourceCode(x))
-                }),
+                0 => r::member(r, f, |x| self.r#override = Some(super::lua_per_route::Override::Disabled(x))),
+                1 => r::member(r, f, |x| self.r#override = Some(super::lua_per_route::Override::Name(x))),
+                2 => r::member(r, f, |x| self.r#override = Some(super::lua_per_route::Override::SourceCode(x))),
                 3 => r::slot(&mut self.filter_context, r, f),
                 4 => r::slot(&mut self.package_paths, r, f),
                 5 => r::slot(&mut self.package_cpaths, r, f),

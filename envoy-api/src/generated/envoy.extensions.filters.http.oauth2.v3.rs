@@ -90,9 +90,7 @@ pub struct OAuth2Credentials {
     #[prost(string, tag = "1")]
     pub client_id: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub token_secret: ::core::option::Option<
-        super::super::super::super::transport_sockets::tls::v3::SdsSecretConfig,
-    >,
+    pub token_secret: ::core::option::Option<super::super::super::super::transport_sockets::tls::v3::SdsSecretConfig>,
     #[prost(message, optional, tag = "4")]
     pub cookie_names: ::core::option::Option<o_auth2_credentials::CookieNames>,
     #[prost(string, tag = "5")]
@@ -127,8 +125,7 @@ pub mod o_auth2_credentials {
             "envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials.CookieNames".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials.CookieNames"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials.CookieNames".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -254,11 +251,9 @@ impl ::prost::Name for PostLogoutRedirectUri {
 #[prost(skip_debug)]
 pub struct OAuth2Config {
     #[prost(message, optional, tag = "1")]
-    pub token_endpoint:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
+    pub token_endpoint: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
     #[prost(message, optional, tag = "18")]
-    pub retry_policy:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
+    pub retry_policy: ::core::option::Option<super::super::super::super::super::config::core::v3::RetryPolicy>,
     #[prost(string, tag = "2")]
     pub authorization_endpoint: ::prost::alloc::string::String,
     #[prost(string, tag = "23")]
@@ -270,11 +265,9 @@ pub struct OAuth2Config {
     #[prost(string, tag = "4")]
     pub redirect_uri: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "5")]
-    pub redirect_path_matcher:
-        ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::PathMatcher>,
+    pub redirect_path_matcher: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::PathMatcher>,
     #[prost(message, optional, tag = "6")]
-    pub signout_path:
-        ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::PathMatcher>,
+    pub signout_path: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::PathMatcher>,
     #[prost(bool, tag = "7")]
     pub forward_bearer_token: bool,
     #[prost(message, optional, tag = "31")]
@@ -282,9 +275,7 @@ pub struct OAuth2Config {
     #[prost(bool, tag = "16")]
     pub preserve_authorization_header: bool,
     #[prost(message, repeated, tag = "8")]
-    pub pass_through_matcher: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::route::v3::HeaderMatcher,
-    >,
+    pub pass_through_matcher: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::HeaderMatcher>,
     #[prost(string, repeated, tag = "9")]
     pub auth_scopes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(string, repeated, tag = "10")]
@@ -296,9 +287,7 @@ pub struct OAuth2Config {
     #[prost(message, optional, tag = "13")]
     pub default_expires_in: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, repeated, tag = "14")]
-    pub deny_redirect_matcher: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::route::v3::HeaderMatcher,
-    >,
+    pub deny_redirect_matcher: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::HeaderMatcher>,
     #[prost(message, optional, tag = "15")]
     pub default_refresh_token_expires_in: ::core::option::Option<::prost_types::Duration>,
     #[prost(bool, tag = "17")]
@@ -318,9 +307,7 @@ pub struct OAuth2Config {
     #[prost(bool, tag = "26")]
     pub disable_token_encryption: bool,
     #[prost(message, repeated, tag = "27")]
-    pub allow_failed_matcher: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::route::v3::HeaderMatcher,
-    >,
+    pub allow_failed_matcher: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::HeaderMatcher>,
     #[prost(string, tag = "28")]
     pub original_request_uri: ::prost::alloc::string::String,
     #[prost(string, repeated, tag = "29")]
@@ -415,12 +402,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.oauth2.v3.CookieConfig.SameSite",
-        values: &[
-            d::EnumValue::new(0, "DISABLED"),
-            d::EnumValue::new(1, "STRICT"),
-            d::EnumValue::new(2, "LAX"),
-            d::EnumValue::new(3, "NONE"),
-        ],
+        values: &[d::EnumValue::new(0, "DISABLED"), d::EnumValue::new(1, "STRICT"), d::EnumValue::new(2, "LAX"), d::EnumValue::new(3, "NONE")],
     };
     impl d::DescribeEnum for super::cookie_config::SameSite {
         const INFO: &'static d::EnumInfo = &E0;
@@ -455,63 +437,29 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"same_site\": ",
-            "sameSite",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Pattern(&d::Pattern {
+        d::FieldInfo::new("\"same_site\": ", "sameSite", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(&d::Pattern {
             text: "^$|^/[^\\x00-\\x1f\\x7f \",;<>\\\\]*$",
             classes: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
-                3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5,
-                5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 6, 6,
-                6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
-                7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 9, 8, 8, 10, 11, 11, 11, 12, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                0, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 3, 3, 3, 3,
+                3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+                5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
+                6, 6, 6, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 9, 8, 8, 10, 11, 11, 11, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
             ],
             width: 13,
             table: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
-                2, 0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 2, 2,
+                2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0,
             ],
-            accepts: &[
-                false, true, true, false, false, false, false, false, false, false,
-            ],
+            accepts: &[false, true, true, false, false, false, false, false, false, false],
         })]),
-        d::FieldInfo::new(
-            "\"partitioned\": ",
-            "partitioned",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"partitioned\": ", "partitioned", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.oauth2.v3.CookieConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.CookieConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CookieConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -535,12 +483,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CookieConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.same_site, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -551,68 +494,16 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"bearer_token_cookie_config\": ",
-            "bearerTokenCookieConfig",
-            1,
-            0,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"oauth_hmac_cookie_config\": ",
-            "oauthHmacCookieConfig",
-            2,
-            1,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"oauth_expires_cookie_config\": ",
-            "oauthExpiresCookieConfig",
-            3,
-            2,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"id_token_cookie_config\": ",
-            "idTokenCookieConfig",
-            4,
-            3,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"refresh_token_cookie_config\": ",
-            "refreshTokenCookieConfig",
-            5,
-            4,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"oauth_nonce_cookie_config\": ",
-            "oauthNonceCookieConfig",
-            6,
-            5,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"code_verifier_cookie_config\": ",
-            "codeVerifierCookieConfig",
-            7,
-            6,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"bearer_token_cookie_config\": ", "bearerTokenCookieConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"oauth_hmac_cookie_config\": ", "oauthHmacCookieConfig", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"oauth_expires_cookie_config\": ", "oauthExpiresCookieConfig", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"id_token_cookie_config\": ", "idTokenCookieConfig", 4, 3, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"refresh_token_cookie_config\": ", "refreshTokenCookieConfig", 5, 4, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"oauth_nonce_cookie_config\": ", "oauthNonceCookieConfig", 6, 5, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"code_verifier_cookie_config\": ", "codeVerifierCookieConfig", 7, 6, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.oauth2.v3.CookieConfigs",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.CookieConfigs", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CookieConfigs {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -640,12 +531,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CookieConfigs {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bearer_token_cookie_config, r, f),
                 1 => r::slot(&mut self.oauth_hmac_cookie_config, r, f),
@@ -659,19 +545,8 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config\": ",
-        "config",
-        1,
-        0,
-        d::Kind::Message(&M3),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional)];
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2", fields: &F2, oneofs: &[] };
     impl d::Describe for super::OAuth2 {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -693,12 +568,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OAuth2 {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),
@@ -723,49 +593,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M74),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"authorization_endpoint\": ",
-            "authorizationEndpoint",
-            2,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"end_session_endpoint\": ",
-            "endSessionEndpoint",
-            23,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"post_logout_redirect_uri\": ",
-            "postLogoutRedirectUri",
-            33,
-            4,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"credentials\": ",
-            "credentials",
-            3,
-            5,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"redirect_uri\": ",
-            "redirectUri",
-            4,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"authorization_endpoint\": ", "authorizationEndpoint", 2, 2, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"end_session_endpoint\": ", "endSessionEndpoint", 23, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"post_logout_redirect_uri\": ", "postLogoutRedirectUri", 33, 4, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"credentials\": ", "credentials", 3, 5, d::Kind::Message(&M4), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"redirect_uri\": ", "redirectUri", 4, 6, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"redirect_path_matcher\": ",
             "redirectPathMatcher",
@@ -784,30 +617,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"forward_bearer_token\": ",
-            "forwardBearerToken",
-            7,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"forward_id_token\": ",
-            "forwardIdToken",
-            31,
-            10,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"preserve_authorization_header\": ",
-            "preserveAuthorizationHeader",
-            16,
-            11,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"forward_bearer_token\": ", "forwardBearerToken", 7, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"forward_id_token\": ", "forwardIdToken", 31, 10, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"preserve_authorization_header\": ", "preserveAuthorizationHeader", 16, 11, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"pass_through_matcher\": ",
             "passThroughMatcher",
@@ -816,39 +628,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"auth_scopes\": ",
-            "authScopes",
-            9,
-            13,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"resources\": ",
-            "resources",
-            10,
-            14,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"auth_type\": ",
-            "authType",
-            11,
-            15,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"use_refresh_token\": ",
-            "useRefreshToken",
-            12,
-            16,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"auth_scopes\": ", "authScopes", 9, 13, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resources\": ", "resources", 10, 14, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"auth_type\": ", "authType", 11, 15, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"use_refresh_token\": ", "useRefreshToken", 12, 16, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"default_expires_in\": ",
             "defaultExpiresIn",
@@ -873,46 +656,11 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"disable_id_token_set_cookie\": ",
-            "disableIdTokenSetCookie",
-            17,
-            20,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disable_access_token_set_cookie\": ",
-            "disableAccessTokenSetCookie",
-            19,
-            21,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disable_refresh_token_set_cookie\": ",
-            "disableRefreshTokenSetCookie",
-            20,
-            22,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"cookie_configs\": ",
-            "cookieConfigs",
-            21,
-            23,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            22,
-            24,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"disable_id_token_set_cookie\": ", "disableIdTokenSetCookie", 17, 20, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_access_token_set_cookie\": ", "disableAccessTokenSetCookie", 19, 21, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_refresh_token_set_cookie\": ", "disableRefreshTokenSetCookie", 20, 22, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cookie_configs\": ", "cookieConfigs", 21, 23, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 22, 24, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"csrf_token_expires_in\": ",
             "csrfTokenExpiresIn",
@@ -929,14 +677,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"disable_token_encryption\": ",
-            "disableTokenEncryption",
-            26,
-            27,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"disable_token_encryption\": ", "disableTokenEncryption", 26, 27, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"allow_failed_matcher\": ",
             "allowFailedMatcher",
@@ -945,22 +686,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"original_request_uri\": ",
-            "originalRequestUri",
-            28,
-            29,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allowed_redirect_domains\": ",
-            "allowedRedirectDomains",
-            29,
-            30,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"original_request_uri\": ", "originalRequestUri", 28, 29, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allowed_redirect_domains\": ", "allowedRedirectDomains", 29, 30, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"use_access_token_expiry_for_id_token_cookie\": ",
             "useAccessTokenExpiryForIdTokenCookie",
@@ -969,20 +696,10 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"private_key_jwt_config\": ",
-            "privateKeyJwtConfig",
-            32,
-            32,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"private_key_jwt_config\": ", "privateKeyJwtConfig", 32, 32, d::Kind::Message(&M9), d::Cardinality::Optional),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2Config",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2Config", fields: &F3, oneofs: &[] };
     impl d::Describe for super::OAuth2Config {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -1025,11 +742,7 @@ pub(crate) mod described {
             d::Field::put(&self.allow_failed_matcher, v, &F3[28]);
             d::Field::put(&self.original_request_uri, v, &F3[29]);
             d::Field::put(&self.allowed_redirect_domains, v, &F3[30]);
-            d::Field::put(
-                &self.use_access_token_expiry_for_id_token_cookie,
-                v,
-                &F3[31],
-            );
+            d::Field::put(&self.use_access_token_expiry_for_id_token_cookie, v, &F3[31]);
             d::Field::put(&self.private_key_jwt_config, v, &F3[32]);
         }
     }
@@ -1040,12 +753,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OAuth2Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.token_endpoint, r, f),
                 1 => r::slot(&mut self.retry_policy, r, f),
@@ -1086,15 +794,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"client_id\": ",
-            "clientId",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"client_id\": ", "clientId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"token_secret\": ",
             "tokenSecret",
@@ -1113,53 +813,32 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"cookie_names\": ",
-            "cookieNames",
-            4,
-            3,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"cookie_domain\": ",
-            "cookieDomain",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Pattern(&d::Pattern {
-            text: "^$|^[^\\x00-\\x1f\\x7f \",;<>\\\\]+$",
-            classes: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
-                2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4,
-                4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 5, 5,
-                5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
-                6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 7, 9, 10, 10, 10, 11, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0,
-            ],
-            width: 12,
-            table: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 1,
-                1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            ],
-            accepts: &[false, true, false, false, false, false, false, false, false],
-        })]),
+        d::FieldInfo::new("\"cookie_names\": ", "cookieNames", 4, 3, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cookie_domain\": ", "cookieDomain", 5, 4, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(
+            &d::Pattern {
+                text: "^$|^[^\\x00-\\x1f\\x7f \",;<>\\\\]+$",
+                classes: &[
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1,
+                    1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                    1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2,
+                    2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4,
+                    4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+                    5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 7, 9, 10, 10, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                ],
+                width: 12,
+                table: &[
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0,
+                    0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                    4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                ],
+                accepts: &[false, true, false, false, false, false, false, false, false],
+            },
+        )]),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "token_formation",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "token_formation", required: true }],
     };
     impl d::Describe for super::OAuth2Credentials {
         const INFO: &'static d::MessageInfo = &M4;
@@ -1174,9 +853,7 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.client_id, v, &F4[0]);
             d::Field::put(&self.token_secret, v, &F4[1]);
-            if let Some(super::o_auth2_credentials::TokenFormation::HmacSecret(x)) =
-                &self.token_formation
-            {
+            if let Some(super::o_auth2_credentials::TokenFormation::HmacSecret(x)) = &self.token_formation {
                 d::put_member(x, v, &F4[2]);
             }
             d::Field::put(&self.cookie_names, v, &F4[3]);
@@ -1190,19 +867,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OAuth2Credentials {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.client_id, r, f),
                 1 => r::slot(&mut self.token_secret, r, f),
-                2 => r::member(r, f, |x| {
-                    self.token_formation =
-                        Some(super::o_auth2_credentials::TokenFormation::HmacSecret(x))
-                }),
+                2 => r::member(r, f, |x| self.token_formation = Some(super::o_auth2_credentials::TokenFormation::HmacSecret(x))),
                 3 => r::slot(&mut self.cookie_names, r, f),
                 4 => r::slot(&mut self.cookie_domain, r, f),
                 _ => Ok(()),
@@ -1211,75 +880,23 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"bearer_token\": ",
-            "bearerToken",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"oauth_hmac\": ",
-            "oauthHmac",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"oauth_expires\": ",
-            "oauthExpires",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"id_token\": ",
-            "idToken",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"refresh_token\": ",
-            "refreshToken",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"oauth_nonce\": ",
-            "oauthNonce",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"code_verifier\": ",
-            "codeVerifier",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"bearer_token\": ", "bearerToken", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"oauth_hmac\": ", "oauthHmac", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"oauth_expires\": ", "oauthExpires", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"id_token\": ", "idToken", 4, 3, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"refresh_token\": ", "refreshToken", 5, 4, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"oauth_nonce\": ", "oauthNonce", 6, 5, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"code_verifier\": ", "codeVerifier", 7, 6, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials.CookieNames",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials.CookieNames", fields: &F5, oneofs: &[] };
     impl d::Describe for super::o_auth2_credentials::CookieNames {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -1307,12 +924,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::o_auth2_credentials::CookieNames {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bearer_token, r, f),
                 1 => r::slot(&mut self.oauth_hmac, r, f),
@@ -1326,20 +938,10 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config\": ",
-        "config",
-        1,
-        0,
-        d::Kind::Message(&M3),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2PerRoute",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2PerRoute", fields: &F6, oneofs: &[] };
     impl d::Describe for super::OAuth2PerRoute {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1361,12 +963,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OAuth2PerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),
@@ -1374,20 +971,10 @@ pub(crate) mod described {
         }
     }
 
-    static F7: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header\": ",
-        "header",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2TokenForwarding",
-        fields: &F7,
-        oneofs: &[],
-    };
+    static F7: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])];
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2TokenForwarding", fields: &F7, oneofs: &[] };
     impl d::Describe for super::OAuth2TokenForwarding {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1409,12 +996,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OAuth2TokenForwarding {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 _ => Ok(()),
@@ -1423,34 +1005,13 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"uri\": ",
-            "uri",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"uri\": ", "uri", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.oauth2.v3.PostLogoutRedirectUri",
         fields: &F8,
-        oneofs: &[d::OneofInfo {
-            name: "config",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "config", required: true }],
     };
     impl d::Describe for super::PostLogoutRedirectUri {
         const INFO: &'static d::MessageInfo = &M8;
@@ -1478,34 +1039,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PostLogoutRedirectUri {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.config = Some(super::post_logout_redirect_uri::Config::Disabled(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.config = Some(super::post_logout_redirect_uri::Config::Uri(x))
-                }),
+                0 => r::member(r, f, |x| self.config = Some(super::post_logout_redirect_uri::Config::Disabled(x))),
+                1 => r::member(r, f, |x| self.config = Some(super::post_logout_redirect_uri::Config::Uri(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"signing_algorithm\": ",
-            "signingAlgorithm",
-            1,
-            0,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"signing_algorithm\": ", "signingAlgorithm", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"assertion_lifetime\": ",
             "assertionLifetime",
@@ -1515,20 +1060,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new(
-            "\"assertion_audience\": ",
-            "assertionAudience",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"assertion_audience\": ", "assertionAudience", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.oauth2.v3.PrivateKeyJwtConfig",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.PrivateKeyJwtConfig", fields: &F9, oneofs: &[] };
     impl d::Describe for super::PrivateKeyJwtConfig {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1552,12 +1087,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PrivateKeyJwtConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.signing_algorithm, r, f),
                 1 => r::slot(&mut self.assertion_lifetime, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct OnDemandCds {
     #[prost(message, optional, tag = "1")]
-    pub source:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
+    pub source: ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
     #[prost(string, tag = "2")]
     pub resources_locator: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "3")]
@@ -60,19 +59,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"odcds\": ",
-        "odcds",
-        1,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.on_demand.v3.OnDemand",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"odcds\": ", "odcds", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.on_demand.v3.OnDemand", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OnDemand {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -94,12 +83,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OnDemand {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.odcds, r, f),
                 _ => Ok(()),
@@ -116,14 +100,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"resources_locator\": ",
-            "resourcesLocator",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"resources_locator\": ", "resourcesLocator", 2, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -133,11 +110,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.on_demand.v3.OnDemandCds",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.on_demand.v3.OnDemandCds", fields: &F1, oneofs: &[] };
     impl d::Describe for super::OnDemandCds {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -161,12 +135,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OnDemandCds {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source, r, f),
                 1 => r::slot(&mut self.resources_locator, r, f),
@@ -176,19 +145,9 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"odcds\": ",
-        "odcds",
-        1,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.on_demand.v3.PerRouteConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"odcds\": ", "odcds", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.on_demand.v3.PerRouteConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::PerRouteConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -210,12 +169,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerRouteConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.odcds, r, f),
                 _ => Ok(()),

@@ -23,19 +23,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"mark\": ",
-        "mark",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.original_src.v3.OriginalSrc",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"mark\": ", "mark", 1, 0, d::Kind::U32, d::Cardinality::Implicit)];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.original_src.v3.OriginalSrc", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OriginalSrc {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -57,12 +47,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OriginalSrc {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.mark, r, f),
                 _ => Ok(()),

@@ -5,26 +5,17 @@
 #[prost(skip_debug)]
 pub struct RateLimitQuotaFilterConfig {
     #[prost(message, optional, tag = "1")]
-    pub rlqs_server:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub rlqs_server: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(string, tag = "2")]
     pub domain: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "3")]
-    pub bucket_matchers: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub bucket_matchers: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(message, optional, tag = "4")]
-    pub filter_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, optional, tag = "5")]
-    pub filter_enforced: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enforced: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, repeated, tag = "6")]
-    pub request_headers_to_add_when_not_enforced: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::HeaderValueOption,
-    >,
+    pub request_headers_to_add_when_not_enforced: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
 }
 impl ::prost::Name for RateLimitQuotaFilterConfig {
     const NAME: &'static str = "RateLimitQuotaFilterConfig";
@@ -33,8 +24,7 @@ impl ::prost::Name for RateLimitQuotaFilterConfig {
         "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaFilterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaFilterConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaFilterConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -43,9 +33,7 @@ pub struct RateLimitQuotaOverride {
     #[prost(string, tag = "1")]
     pub domain: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub bucket_matchers: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub bucket_matchers: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
 }
 impl ::prost::Name for RateLimitQuotaOverride {
     const NAME: &'static str = "RateLimitQuotaOverride";
@@ -54,27 +42,22 @@ impl ::prost::Name for RateLimitQuotaOverride {
         "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct RateLimitQuotaBucketSettings {
     #[prost(message, optional, tag = "1")]
-    pub bucket_id_builder:
-        ::core::option::Option<rate_limit_quota_bucket_settings::BucketIdBuilder>,
+    pub bucket_id_builder: ::core::option::Option<rate_limit_quota_bucket_settings::BucketIdBuilder>,
     #[prost(message, optional, tag = "2")]
     pub reporting_interval: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "3")]
-    pub deny_response_settings:
-        ::core::option::Option<rate_limit_quota_bucket_settings::DenyResponseSettings>,
+    pub deny_response_settings: ::core::option::Option<rate_limit_quota_bucket_settings::DenyResponseSettings>,
     #[prost(message, optional, tag = "4")]
-    pub no_assignment_behavior:
-        ::core::option::Option<rate_limit_quota_bucket_settings::NoAssignmentBehavior>,
+    pub no_assignment_behavior: ::core::option::Option<rate_limit_quota_bucket_settings::NoAssignmentBehavior>,
     #[prost(message, optional, tag = "5")]
-    pub expired_assignment_behavior:
-        ::core::option::Option<rate_limit_quota_bucket_settings::ExpiredAssignmentBehavior>,
+    pub expired_assignment_behavior: ::core::option::Option<rate_limit_quota_bucket_settings::ExpiredAssignmentBehavior>,
 }
 /// Nested message and enum types in `RateLimitQuotaBucketSettings`.
 pub mod rate_limit_quota_bucket_settings {
@@ -82,29 +65,24 @@ pub mod rate_limit_quota_bucket_settings {
     #[prost(skip_debug)]
     pub struct NoAssignmentBehavior {
         #[prost(oneof = "no_assignment_behavior::NoAssignmentBehavior", tags = "1")]
-        pub no_assignment_behavior:
-            ::core::option::Option<no_assignment_behavior::NoAssignmentBehavior>,
+        pub no_assignment_behavior: ::core::option::Option<no_assignment_behavior::NoAssignmentBehavior>,
     }
     /// Nested message and enum types in `NoAssignmentBehavior`.
     pub mod no_assignment_behavior {
         #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
         pub enum NoAssignmentBehavior {
             #[prost(message, tag = "1")]
-            FallbackRateLimit(
-                super::super::super::super::super::super::super::r#type::v3::RateLimitStrategy,
-            ),
+            FallbackRateLimit(super::super::super::super::super::super::super::r#type::v3::RateLimitStrategy),
         }
     }
     impl ::prost::Name for NoAssignmentBehavior {
         const NAME: &'static str = "NoAssignmentBehavior";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.rate_limit_quota.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.NoAssignmentBehavior"
-                .into()
+            "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.NoAssignmentBehavior".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.NoAssignmentBehavior"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.NoAssignmentBehavior".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -112,12 +90,8 @@ pub mod rate_limit_quota_bucket_settings {
     pub struct ExpiredAssignmentBehavior {
         #[prost(message, optional, tag = "1")]
         pub expired_assignment_behavior_timeout: ::core::option::Option<::prost_types::Duration>,
-        #[prost(
-            oneof = "expired_assignment_behavior::ExpiredAssignmentBehavior",
-            tags = "2, 3"
-        )]
-        pub expired_assignment_behavior:
-            ::core::option::Option<expired_assignment_behavior::ExpiredAssignmentBehavior>,
+        #[prost(oneof = "expired_assignment_behavior::ExpiredAssignmentBehavior", tags = "2, 3")]
+        pub expired_assignment_behavior: ::core::option::Option<expired_assignment_behavior::ExpiredAssignmentBehavior>,
     }
     /// Nested message and enum types in `ExpiredAssignmentBehavior`.
     pub mod expired_assignment_behavior {
@@ -128,8 +102,7 @@ pub mod rate_limit_quota_bucket_settings {
             const NAME: &'static str = "ReuseLastAssignment";
             const PACKAGE: &'static str = "envoy.extensions.filters.http.rate_limit_quota.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior.ReuseLastAssignment"
-                    .into()
+                "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior.ReuseLastAssignment".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
                 "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior.ReuseLastAssignment"
@@ -139,9 +112,7 @@ pub mod rate_limit_quota_bucket_settings {
         #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
         pub enum ExpiredAssignmentBehavior {
             #[prost(message, tag = "2")]
-            FallbackRateLimit(
-                super::super::super::super::super::super::super::r#type::v3::RateLimitStrategy,
-            ),
+            FallbackRateLimit(super::super::super::super::super::super::super::r#type::v3::RateLimitStrategy),
             #[prost(message, tag = "3")]
             ReuseLastAssignment(ReuseLastAssignment),
         }
@@ -150,52 +121,39 @@ pub mod rate_limit_quota_bucket_settings {
         const NAME: &'static str = "ExpiredAssignmentBehavior";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.rate_limit_quota.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior"
-                .into()
+            "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct DenyResponseSettings {
         #[prost(message, optional, tag = "1")]
-        pub http_status: ::core::option::Option<
-            super::super::super::super::super::super::r#type::v3::HttpStatus,
-        >,
+        pub http_status: ::core::option::Option<super::super::super::super::super::super::r#type::v3::HttpStatus>,
         #[prost(message, optional, tag = "2")]
         pub http_body: ::core::option::Option<::prost::alloc::vec::Vec<u8>>,
         #[prost(message, optional, tag = "3")]
-        pub grpc_status: ::core::option::Option<
-            super::super::super::super::super::super::super::google::rpc::Status,
-        >,
+        pub grpc_status: ::core::option::Option<super::super::super::super::super::super::super::google::rpc::Status>,
         #[prost(message, repeated, tag = "4")]
-        pub response_headers_to_add: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::config::core::v3::HeaderValueOption,
-        >,
+        pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::HeaderValueOption>,
     }
     impl ::prost::Name for DenyResponseSettings {
         const NAME: &'static str = "DenyResponseSettings";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.rate_limit_quota.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.DenyResponseSettings"
-                .into()
+            "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.DenyResponseSettings".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.DenyResponseSettings"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.DenyResponseSettings".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct BucketIdBuilder {
         #[prost(btree_map = "string, message", tag = "1")]
-        pub bucket_id_builder: ::prost::alloc::collections::BTreeMap<
-            ::prost::alloc::string::String,
-            bucket_id_builder::ValueBuilder,
-        >,
+        pub bucket_id_builder: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, bucket_id_builder::ValueBuilder>,
     }
     /// Nested message and enum types in `BucketIdBuilder`.
     pub mod bucket_id_builder {
@@ -212,17 +170,14 @@ pub mod rate_limit_quota_bucket_settings {
                 #[prost(string, tag = "1")]
                 StringValue(::prost::alloc::string::String),
                 #[prost(message, tag = "2")]
-                CustomValue(
-                    super::super::super::super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-                ),
+                CustomValue(super::super::super::super::super::super::super::super::config::core::v3::TypedExtensionConfig),
             }
         }
         impl ::prost::Name for ValueBuilder {
             const NAME: &'static str = "ValueBuilder";
             const PACKAGE: &'static str = "envoy.extensions.filters.http.rate_limit_quota.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder.ValueBuilder"
-                    .into()
+                "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder.ValueBuilder".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
                 "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder.ValueBuilder"
@@ -234,12 +189,10 @@ pub mod rate_limit_quota_bucket_settings {
         const NAME: &'static str = "BucketIdBuilder";
         const PACKAGE: &'static str = "envoy.extensions.filters.http.rate_limit_quota.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder"
-                .into()
+            "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder".into()
         }
     }
 }
@@ -250,8 +203,7 @@ impl ::prost::Name for RateLimitQuotaBucketSettings {
         "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings".into()
     }
 }
 
@@ -261,14 +213,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"bucket_id_builder\": ",
-            "bucketIdBuilder",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"bucket_id_builder\": ", "bucketIdBuilder", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"reporting_interval\": ",
             "reportingInterval",
@@ -277,40 +222,13 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Required,
-            d::Rule::Gt(d::Bound::Duration(100000000)),
-        ]),
-        d::FieldInfo::new(
-            "\"deny_response_settings\": ",
-            "denyResponseSettings",
-            3,
-            2,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"no_assignment_behavior\": ",
-            "noAssignmentBehavior",
-            4,
-            3,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"expired_assignment_behavior\": ",
-            "expiredAssignmentBehavior",
-            5,
-            4,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
+        .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(100000000))]),
+        d::FieldInfo::new("\"deny_response_settings\": ", "denyResponseSettings", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"no_assignment_behavior\": ", "noAssignmentBehavior", 4, 3, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"expired_assignment_behavior\": ", "expiredAssignmentBehavior", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings", fields: &F0, oneofs: &[] };
     impl d::Describe for super::RateLimitQuotaBucketSettings {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -336,12 +254,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitQuotaBucketSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bucket_id_builder, r, f),
                 1 => r::slot(&mut self.reporting_interval, r, f),
@@ -353,15 +266,9 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"bucket_id_builder\": ",
-        "bucketIdBuilder",
-        1,
-        0,
-        d::Kind::Message(&M2),
-        d::Cardinality::Map(d::Kind::String),
-    )
-    .rules(&[d::Rule::MinItems(1)])];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"bucket_id_builder\": ", "bucketIdBuilder", 1, 0, d::Kind::Message(&M2), d::Cardinality::Map(d::Kind::String))
+            .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder",
         fields: &F1,
@@ -388,12 +295,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_quota_bucket_settings::BucketIdBuilder {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bucket_id_builder, r, f),
                 _ => Ok(()),
@@ -402,15 +304,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"string_value\": ",
-            "stringValue",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"string_value\": ", "stringValue", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"custom_value\": ",
             "customValue",
@@ -424,10 +318,7 @@ pub(crate) mod described {
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder.ValueBuilder",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "value_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "value_specifier", required: true }],
     };
     impl d::Describe for super::rate_limit_quota_bucket_settings::bucket_id_builder::ValueBuilder {
         const INFO: &'static d::MessageInfo = &M2;
@@ -440,31 +331,34 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::rate_limit_quota_bucket_settings::bucket_id_builder::value_builder::ValueSpecifier::StringValue(x)) = &self.value_specifier { d::put_member(x, v, &F2[0]); }
-            if let Some(super::rate_limit_quota_bucket_settings::bucket_id_builder::value_builder::ValueSpecifier::CustomValue(x)) = &self.value_specifier { d::put_member(x, v, &F2[1]); }
+            if let Some(super::rate_limit_quota_bucket_settings::bucket_id_builder::value_builder::ValueSpecifier::StringValue(x)) =
+                &self.value_specifier
+            {
+                d::put_member(x, v, &F2[0]);
+            }
+            if let Some(super::rate_limit_quota_bucket_settings::bucket_id_builder::value_builder::ValueSpecifier::CustomValue(x)) =
+                &self.value_specifier
+            {
+                d::put_member(x, v, &F2[1]);
+            }
         }
     }
-    impl ::core::fmt::Debug
-        for super::rate_limit_quota_bucket_settings::bucket_id_builder::ValueBuilder
-    {
+    impl ::core::fmt::Debug for super::rate_limit_quota_bucket_settings::bucket_id_builder::ValueBuilder {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             d::debug(self, f)
         }
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_quota_bucket_settings::bucket_id_builder::ValueBuilder {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.value_specifier = Some(super::rate_limit_quota_bucket_settings::bucket_id_builder::value_builder::ValueSpecifier::StringValue(x))
+                    self.value_specifier =
+                        Some(super::rate_limit_quota_bucket_settings::bucket_id_builder::value_builder::ValueSpecifier::StringValue(x))
                 }),
                 1 => r::member(r, f, |x| {
-                    self.value_specifier = Some(super::rate_limit_quota_bucket_settings::bucket_id_builder::value_builder::ValueSpecifier::CustomValue(x))
+                    self.value_specifier =
+                        Some(super::rate_limit_quota_bucket_settings::bucket_id_builder::value_builder::ValueSpecifier::CustomValue(x))
                 }),
                 _ => Ok(()),
             }
@@ -480,22 +374,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"http_body\": ",
-            "httpBody",
-            2,
-            1,
-            d::Kind::Bytes,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"grpc_status\": ",
-            "grpcStatus",
-            3,
-            2,
-            d::Kind::Message(&crate::google::rpc::described::M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"http_body\": ", "httpBody", 2, 1, d::Kind::Bytes, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"grpc_status\": ", "grpcStatus", 3, 2, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -535,12 +415,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_quota_bucket_settings::DenyResponseSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_status, r, f),
                 1 => r::slot(&mut self.http_body, r, f),
@@ -570,23 +445,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"reuse_last_assignment\": ",
-            "reuseLastAssignment",
-            3,
-            2,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"reuse_last_assignment\": ", "reuseLastAssignment", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "expired_assignment_behavior",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "expired_assignment_behavior", required: true }],
     };
     impl d::Describe for super::rate_limit_quota_bucket_settings::ExpiredAssignmentBehavior {
         const INFO: &'static d::MessageInfo = &M4;
@@ -600,8 +464,16 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.expired_assignment_behavior_timeout, v, &F4[0]);
-            if let Some(super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ExpiredAssignmentBehavior::FallbackRateLimit(x)) = &self.expired_assignment_behavior { d::put_member(x, v, &F4[1]); }
-            if let Some(super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ExpiredAssignmentBehavior::ReuseLastAssignment(x)) = &self.expired_assignment_behavior { d::put_member(x, v, &F4[2]); }
+            if let Some(super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ExpiredAssignmentBehavior::FallbackRateLimit(x)) =
+                &self.expired_assignment_behavior
+            {
+                d::put_member(x, v, &F4[1]);
+            }
+            if let Some(super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ExpiredAssignmentBehavior::ReuseLastAssignment(x)) =
+                &self.expired_assignment_behavior
+            {
+                d::put_member(x, v, &F4[2]);
+            }
         }
     }
     impl ::core::fmt::Debug for super::rate_limit_quota_bucket_settings::ExpiredAssignmentBehavior {
@@ -611,19 +483,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_quota_bucket_settings::ExpiredAssignmentBehavior {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expired_assignment_behavior_timeout, r, f),
                 1 => r::member(r, f, |x| {
-                    self.expired_assignment_behavior = Some(super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ExpiredAssignmentBehavior::FallbackRateLimit(x))
+                    self.expired_assignment_behavior =
+                        Some(super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ExpiredAssignmentBehavior::FallbackRateLimit(x))
                 }),
                 2 => r::member(r, f, |x| {
-                    self.expired_assignment_behavior = Some(super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ExpiredAssignmentBehavior::ReuseLastAssignment(x))
+                    self.expired_assignment_behavior =
+                        Some(super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ExpiredAssignmentBehavior::ReuseLastAssignment(x))
                 }),
                 _ => Ok(()),
             }
@@ -636,19 +505,32 @@ pub(crate) mod described {
         fields: &F5,
         oneofs: &[],
     };
-    impl d::Describe for super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ReuseLastAssignment { const INFO: &'static d::MessageInfo = &M5; }
+    impl d::Describe for super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ReuseLastAssignment {
+        const INFO: &'static d::MessageInfo = &M5;
+    }
     impl d::Reflect for super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ReuseLastAssignment {
-            fn info(&self) -> &'static d::MessageInfo { &M5 }
-            fn as_value(&self) -> d::Value<'_> { d::Value::Message(self) }
-            fn visit(&self, _: &mut dyn d::Visitor) {  }
+        fn info(&self) -> &'static d::MessageInfo {
+            &M5
         }
+        fn as_value(&self) -> d::Value<'_> {
+            d::Value::Message(self)
+        }
+        fn visit(&self, _: &mut dyn d::Visitor) {}
+    }
     impl ::core::fmt::Debug for super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ReuseLastAssignment {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { d::debug(self, f) }
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            d::debug(self, f)
         }
+    }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_quota_bucket_settings::expired_assignment_behavior::ReuseLastAssignment {
-            fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result { { let _ = at; Ok(()) } }
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
+            {
+                let _ = at;
+                Ok(())
+            }
         }
+    }
 
     static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"fallback_rate_limit\": ",
@@ -662,10 +544,7 @@ pub(crate) mod described {
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.NoAssignmentBehavior",
         fields: &F6,
-        oneofs: &[d::OneofInfo {
-            name: "no_assignment_behavior",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "no_assignment_behavior", required: true }],
     };
     impl d::Describe for super::rate_limit_quota_bucket_settings::NoAssignmentBehavior {
         const INFO: &'static d::MessageInfo = &M6;
@@ -678,7 +557,11 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::rate_limit_quota_bucket_settings::no_assignment_behavior::NoAssignmentBehavior::FallbackRateLimit(x)) = &self.no_assignment_behavior { d::put_member(x, v, &F6[0]); }
+            if let Some(super::rate_limit_quota_bucket_settings::no_assignment_behavior::NoAssignmentBehavior::FallbackRateLimit(x)) =
+                &self.no_assignment_behavior
+            {
+                d::put_member(x, v, &F6[0]);
+            }
         }
     }
     impl ::core::fmt::Debug for super::rate_limit_quota_bucket_settings::NoAssignmentBehavior {
@@ -688,15 +571,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_quota_bucket_settings::NoAssignmentBehavior {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.no_assignment_behavior = Some(super::rate_limit_quota_bucket_settings::no_assignment_behavior::NoAssignmentBehavior::FallbackRateLimit(x))
+                    self.no_assignment_behavior =
+                        Some(super::rate_limit_quota_bucket_settings::no_assignment_behavior::NoAssignmentBehavior::FallbackRateLimit(x))
                 }),
                 _ => Ok(()),
             }
@@ -713,15 +592,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"domain\": ",
-            "domain",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"domain\": ", "domain", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"bucket_matchers\": ",
             "bucketMatchers",
@@ -757,11 +628,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::MaxItems(10)]),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaFilterConfig",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaFilterConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::RateLimitQuotaFilterConfig {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -788,12 +656,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitQuotaFilterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rlqs_server, r, f),
                 1 => r::slot(&mut self.domain, r, f),
@@ -807,14 +670,7 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"domain\": ",
-            "domain",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"domain\": ", "domain", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"bucket_matchers\": ",
             "bucketMatchers",
@@ -824,11 +680,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride", fields: &F8, oneofs: &[] };
     impl d::Describe for super::RateLimitQuotaOverride {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -851,12 +704,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitQuotaOverride {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.domain, r, f),
                 1 => r::slot(&mut self.bucket_matchers, r, f),

@@ -17,40 +17,27 @@ pub struct RateLimit {
     #[prost(bool, tag = "6")]
     pub rate_limited_as_resource_exhausted: bool,
     #[prost(message, optional, tag = "7")]
-    pub rate_limit_service: ::core::option::Option<
-        super::super::super::super::super::config::ratelimit::v3::RateLimitServiceConfig,
-    >,
+    pub rate_limit_service: ::core::option::Option<super::super::super::super::super::config::ratelimit::v3::RateLimitServiceConfig>,
     #[prost(enumeration = "rate_limit::XRateLimitHeadersRfcVersion", tag = "8")]
     pub enable_x_ratelimit_headers: i32,
     #[prost(bool, tag = "9")]
     pub disable_x_envoy_ratelimited_header: bool,
     #[prost(message, optional, tag = "10")]
-    pub rate_limited_status:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub rate_limited_status: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(message, repeated, tag = "11")]
-    pub response_headers_to_add: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::HeaderValueOption,
-    >,
+    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
     #[prost(message, optional, tag = "12")]
-    pub status_on_error:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub status_on_error: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
     #[prost(string, tag = "13")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "14")]
-    pub filter_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, optional, tag = "15")]
-    pub filter_enforced: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub filter_enforced: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, optional, tag = "16")]
-    pub failure_mode_deny_percent: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub failure_mode_deny_percent: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(message, repeated, tag = "17")]
-    pub rate_limits:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
+    pub rate_limits: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
     #[prost(string, tag = "18")]
     pub metadata_namespace: ::prost::alloc::string::String,
     #[prost(bool, tag = "19")]
@@ -103,8 +90,7 @@ pub struct RateLimitPerRoute {
     #[prost(enumeration = "rate_limit_per_route::OverrideOptions", tag = "2")]
     pub override_option: i32,
     #[prost(message, repeated, tag = "3")]
-    pub rate_limits:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
+    pub rate_limits: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::RateLimit>,
     #[prost(string, tag = "4")]
     pub domain: ::prost::alloc::string::String,
 }
@@ -190,10 +176,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimit.XRateLimitHeadersRFCVersion",
-        values: &[
-            d::EnumValue::new(0, "OFF"),
-            d::EnumValue::new(1, "DRAFT_VERSION_03"),
-        ],
+        values: &[d::EnumValue::new(0, "OFF"), d::EnumValue::new(1, "DRAFT_VERSION_03")],
     };
     impl d::DescribeEnum for super::rate_limit::XRateLimitHeadersRfcVersion {
         const INFO: &'static d::EnumInfo = &E0;
@@ -214,44 +197,17 @@ pub(crate) mod described {
 
     pub(crate) static E2: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute.VhRateLimitsOptions",
-        values: &[
-            d::EnumValue::new(0, "OVERRIDE"),
-            d::EnumValue::new(1, "INCLUDE"),
-            d::EnumValue::new(2, "IGNORE"),
-        ],
+        values: &[d::EnumValue::new(0, "OVERRIDE"), d::EnumValue::new(1, "INCLUDE"), d::EnumValue::new(2, "IGNORE")],
     };
     impl d::DescribeEnum for super::rate_limit_per_route::VhRateLimitsOptions {
         const INFO: &'static d::EnumInfo = &E2;
     }
 
     static F0: [d::FieldInfo; 19] = [
-        d::FieldInfo::new(
-            "\"domain\": ",
-            "domain",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"stage\": ",
-            "stage",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(10))]),
-        d::FieldInfo::new(
-            "\"request_type\": ",
-            "requestType",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::In(&["internal", "external", "both", ""])]),
+        d::FieldInfo::new("\"domain\": ", "domain", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stage\": ", "stage", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
+        d::FieldInfo::new("\"request_type\": ", "requestType", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::In(&["internal", "external", "both", ""])]),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -260,14 +216,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"failure_mode_deny\": ",
-            "failureModeDeny",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"failure_mode_deny\": ", "failureModeDeny", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"rate_limited_as_resource_exhausted\": ",
             "rateLimitedAsResourceExhausted",
@@ -285,15 +234,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"enable_x_ratelimit_headers\": ",
-            "enableXRatelimitHeaders",
-            8,
-            7,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"enable_x_ratelimit_headers\": ", "enableXRatelimitHeaders", 8, 7, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"disable_x_envoy_ratelimited_header\": ",
             "disableXEnvoyRatelimitedHeader",
@@ -327,14 +269,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            13,
-            12,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 13, 12, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"filter_enabled\": ",
             "filterEnabled",
@@ -367,28 +302,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::route::v3::described::M12),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"metadata_namespace\": ",
-            "metadataNamespace",
-            18,
-            17,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"enable_retry_after_header\": ",
-            "enableRetryAfterHeader",
-            19,
-            18,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 18, 17, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_retry_after_header\": ", "enableRetryAfterHeader", 19, 18, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimit",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimit", fields: &F0, oneofs: &[] };
     impl d::Describe for super::RateLimit {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -428,12 +346,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.domain, r, f),
                 1 => r::slot(&mut self.stage, r, f),
@@ -460,24 +373,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"vh_rate_limits\": ",
-            "vhRateLimits",
-            1,
-            0,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"override_option\": ",
-            "overrideOption",
-            2,
-            1,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"vh_rate_limits\": ", "vhRateLimits", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"override_option\": ", "overrideOption", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"rate_limits\": ",
             "rateLimits",
@@ -486,20 +384,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::route::v3::described::M12),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"domain\": ",
-            "domain",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"domain\": ", "domain", 4, 3, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::RateLimitPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -524,12 +412,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.vh_rate_limits, r, f),
                 1 => r::slot(&mut self.override_option, r, f),

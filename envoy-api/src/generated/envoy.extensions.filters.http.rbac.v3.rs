@@ -9,16 +9,11 @@ pub struct Rbac {
     #[prost(string, tag = "6")]
     pub rules_stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "4")]
-    pub matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(message, optional, tag = "2")]
-    pub shadow_rules:
-        ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
+    pub shadow_rules: ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
     #[prost(message, optional, tag = "5")]
-    pub shadow_matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub shadow_matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(string, tag = "3")]
     pub shadow_rules_stat_prefix: ::prost::alloc::string::String,
     #[prost(bool, tag = "7")]
@@ -57,22 +52,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"rules\": ",
-            "rules",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"rules_stat_prefix\": ",
-            "rulesStatPrefix",
-            6,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"rules_stat_prefix\": ", "rulesStatPrefix", 6, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -97,28 +78,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"shadow_rules_stat_prefix\": ",
-            "shadowRulesStatPrefix",
-            3,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"track_per_rule_stats\": ",
-            "trackPerRuleStats",
-            7,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"shadow_rules_stat_prefix\": ", "shadowRulesStatPrefix", 3, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"track_per_rule_stats\": ", "trackPerRuleStats", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.rbac.v3.RBAC",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.rbac.v3.RBAC", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Rbac {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -146,12 +109,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Rbac {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 1 => r::slot(&mut self.rules_stat_prefix, r, f),
@@ -165,19 +123,9 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"rbac\": ",
-        "rbac",
-        2,
-        0,
-        d::Kind::Message(&M0),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.rbac.v3.RBACPerRoute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"rbac\": ", "rbac", 2, 0, d::Kind::Message(&M0), d::Cardinality::Optional)];
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.rbac.v3.RBACPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::RbacPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -199,12 +147,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RbacPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rbac, r, f),
                 _ => Ok(()),

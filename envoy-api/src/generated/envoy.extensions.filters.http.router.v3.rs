@@ -9,9 +9,7 @@ pub struct Router {
     #[prost(bool, tag = "2")]
     pub start_child_span: bool,
     #[prost(message, repeated, tag = "3")]
-    pub upstream_log: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::accesslog::v3::AccessLog,
-    >,
+    pub upstream_log: ::prost::alloc::vec::Vec<super::super::super::super::super::config::accesslog::v3::AccessLog>,
     #[prost(message, optional, tag = "9")]
     pub upstream_log_options: ::core::option::Option<router::UpstreamAccessLogOptions>,
     #[prost(bool, tag = "4")]
@@ -23,9 +21,7 @@ pub struct Router {
     #[prost(bool, tag = "7")]
     pub suppress_grpc_request_failure_code_stats: bool,
     #[prost(message, repeated, tag = "8")]
-    pub upstream_http_filters: ::prost::alloc::vec::Vec<
-        super::super::super::network::http_connection_manager::v3::HttpFilter,
-    >,
+    pub upstream_http_filters: ::prost::alloc::vec::Vec<super::super::super::network::http_connection_manager::v3::HttpFilter>,
     #[prost(message, optional, tag = "10")]
     pub reject_connect_request_early_data: ::core::option::Option<bool>,
 }
@@ -46,8 +42,7 @@ pub mod router {
             "envoy.extensions.filters.http.router.v3.Router.UpstreamAccessLogOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router.UpstreamAccessLogOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router.UpstreamAccessLogOptions".into()
         }
     }
 }
@@ -67,12 +62,49 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 10] = [d::FieldInfo::new("\"dynamic_stats\": ", "dynamicStats", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper), d::FieldInfo::new("\"start_child_span\": ", "startChildSpan", 2, 1, d::Kind::Bool, d::Cardinality::Implicit).deprecated(&d::Deprecation { since: "3.0", disallowed: false }), d::FieldInfo::new("\"upstream_log\": ", "upstreamLog", 3, 2, d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0), d::Cardinality::Repeated), d::FieldInfo::new("\"upstream_log_options\": ", "upstreamLogOptions", 9, 3, d::Kind::Message(&M1), d::Cardinality::Optional), d::FieldInfo::new("\"suppress_envoy_headers\": ", "suppressEnvoyHeaders", 4, 4, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"strict_check_headers\": ", "strictCheckHeaders", 5, 5, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::In(&["x-envoy-upstream-rq-timeout-ms", "x-envoy-upstream-rq-per-try-timeout-ms", "x-envoy-max-retries", "x-envoy-retry-grpc-on", "x-envoy-retry-on"])])]), d::FieldInfo::new("\"respect_expected_rq_timeout\": ", "respectExpectedRqTimeout", 6, 6, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"suppress_grpc_request_failure_code_stats\": ", "suppressGrpcRequestFailureCodeStats", 7, 7, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"upstream_http_filters\": ", "upstreamHttpFilters", 8, 8, d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M10), d::Cardinality::Repeated), d::FieldInfo::new("\"reject_connect_request_early_data\": ", "rejectConnectRequestEarlyData", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper), ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.router.v3.Router",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 10] = [
+        d::FieldInfo::new("\"dynamic_stats\": ", "dynamicStats", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"start_child_span\": ", "startChildSpan", 2, 1, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new(
+            "\"upstream_log\": ",
+            "upstreamLog",
+            3,
+            2,
+            d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new("\"upstream_log_options\": ", "upstreamLogOptions", 9, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"suppress_envoy_headers\": ", "suppressEnvoyHeaders", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"strict_check_headers\": ", "strictCheckHeaders", 5, 5, d::Kind::String, d::Cardinality::Repeated).rules(&[
+            d::Rule::Each(&[d::Rule::In(&[
+                "x-envoy-upstream-rq-timeout-ms",
+                "x-envoy-upstream-rq-per-try-timeout-ms",
+                "x-envoy-max-retries",
+                "x-envoy-retry-grpc-on",
+                "x-envoy-retry-on",
+            ])]),
+        ]),
+        d::FieldInfo::new("\"respect_expected_rq_timeout\": ", "respectExpectedRqTimeout", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"suppress_grpc_request_failure_code_stats\": ",
+            "suppressGrpcRequestFailureCodeStats",
+            7,
+            7,
+            d::Kind::Bool,
+            d::Cardinality::Implicit,
+        ),
+        d::FieldInfo::new(
+            "\"upstream_http_filters\": ",
+            "upstreamHttpFilters",
+            8,
+            8,
+            d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M10),
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new("\"reject_connect_request_early_data\": ", "rejectConnectRequestEarlyData", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+    ];
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.router.v3.Router", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Router {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -103,12 +135,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Router {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dynamic_stats, r, f),
                 1 => r::slot(&mut self.start_child_span, r, f),
@@ -144,11 +171,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.router.v3.Router.UpstreamAccessLogOptions",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.router.v3.Router.UpstreamAccessLogOptions", fields: &F1, oneofs: &[] };
     impl d::Describe for super::router::UpstreamAccessLogOptions {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -171,12 +195,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::router::UpstreamAccessLogOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.flush_upstream_log_on_upstream_stream, r, f),
                 1 => r::slot(&mut self.upstream_log_flush_interval, r, f),

@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct Config {
     #[prost(message, repeated, tag = "1")]
-    pub on_request_headers: ::prost::alloc::vec::Vec<
-        super::super::super::common::set_filter_state::v3::FilterStateValue,
-    >,
+    pub on_request_headers: ::prost::alloc::vec::Vec<super::super::super::common::set_filter_state::v3::FilterStateValue>,
     #[prost(bool, tag = "2")]
     pub clear_route_cache: bool,
 }
@@ -33,25 +31,13 @@ pub(crate) mod described {
             "onRequestHeaders",
             1,
             0,
-            d::Kind::Message(
-                &crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"clear_route_cache\": ",
-            "clearRouteCache",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"clear_route_cache\": ", "clearRouteCache", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.set_filter_state.v3.Config",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.set_filter_state.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -74,12 +60,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.on_request_headers, r, f),
                 1 => r::slot(&mut self.clear_route_cache, r, f),

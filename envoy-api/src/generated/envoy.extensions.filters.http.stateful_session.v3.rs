@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct StatefulSession {
     #[prost(message, optional, tag = "1")]
-    pub session_state: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub session_state: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(bool, tag = "2")]
     pub strict: bool,
     #[prost(string, tag = "3")]
@@ -22,8 +20,7 @@ impl ::prost::Name for StatefulSession {
         "envoy.extensions.filters.http.stateful_session.v3.StatefulSession".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.stateful_session.v3.StatefulSession"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.stateful_session.v3.StatefulSession".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -49,8 +46,7 @@ impl ::prost::Name for StatefulSessionPerRoute {
         "envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute".into()
     }
 }
 
@@ -68,22 +64,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"strict\": ",
-            "strict",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"strict\": ", "strict", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 3, 2, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"status_on_strict_destination_not_found\": ",
             "statusOnStrictDestinationNotFound",
@@ -93,11 +75,8 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.stateful_session.v3.StatefulSession",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.http.stateful_session.v3.StatefulSession", fields: &F0, oneofs: &[] };
     impl d::Describe for super::StatefulSession {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -122,12 +101,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatefulSession {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.session_state, r, f),
                 1 => r::slot(&mut self.strict, r, f),
@@ -139,33 +113,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"stateful_session\": ",
-            "statefulSession",
-            2,
-            1,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"stateful_session\": ", "statefulSession", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "override",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "override", required: true }],
     };
     impl d::Describe for super::StatefulSessionPerRoute {
         const INFO: &'static d::MessageInfo = &M1;
@@ -178,13 +132,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::stateful_session_per_route::Override::Disabled(x)) = &self.r#override
-            {
+            if let Some(super::stateful_session_per_route::Override::Disabled(x)) = &self.r#override {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(super::stateful_session_per_route::Override::StatefulSession(x)) =
-                &self.r#override
-            {
+            if let Some(super::stateful_session_per_route::Override::StatefulSession(x)) = &self.r#override {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -196,20 +147,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StatefulSessionPerRoute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#override = Some(super::stateful_session_per_route::Override::Disabled(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.r#override =
-                        Some(super::stateful_session_per_route::Override::StatefulSession(x))
-                }),
+                0 => r::member(r, f, |x| self.r#override = Some(super::stateful_session_per_route::Override::Disabled(x))),
+                1 => r::member(r, f, |x| self.r#override = Some(super::stateful_session_per_route::Override::StatefulSession(x))),
                 _ => Ok(()),
             }
         }

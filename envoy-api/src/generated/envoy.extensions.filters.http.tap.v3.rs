@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct Tap {
     #[prost(message, optional, tag = "1")]
-    pub common_config:
-        ::core::option::Option<super::super::super::super::common::tap::v3::CommonExtensionConfig>,
+    pub common_config: ::core::option::Option<super::super::super::super::common::tap::v3::CommonExtensionConfig>,
     #[prost(bool, tag = "2")]
     pub record_headers_received_time: bool,
     #[prost(bool, tag = "3")]
@@ -40,36 +39,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"record_headers_received_time\": ",
-            "recordHeadersReceivedTime",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"record_downstream_connection\": ",
-            "recordDownstreamConnection",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"record_upstream_connection\": ",
-            "recordUpstreamConnection",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"record_headers_received_time\": ", "recordHeadersReceivedTime", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"record_downstream_connection\": ", "recordDownstreamConnection", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"record_upstream_connection\": ", "recordUpstreamConnection", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.http.tap.v3.Tap",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.tap.v3.Tap", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Tap {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -94,12 +68,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Tap {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.record_headers_received_time, r, f),

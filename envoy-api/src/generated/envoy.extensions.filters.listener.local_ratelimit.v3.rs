@@ -7,12 +7,9 @@ pub struct LocalRateLimit {
     #[prost(string, tag = "1")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub token_bucket:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::TokenBucket>,
+    pub token_bucket: ::core::option::Option<super::super::super::super::super::r#type::v3::TokenBucket>,
     #[prost(message, optional, tag = "3")]
-    pub runtime_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-    >,
+    pub runtime_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
 }
 impl ::prost::Name for LocalRateLimit {
     const NAME: &'static str = "LocalRateLimit";
@@ -21,8 +18,7 @@ impl ::prost::Name for LocalRateLimit {
         "envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit".into()
     }
 }
 
@@ -32,15 +28,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"token_bucket\": ",
             "tokenBucket",
@@ -59,11 +47,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit", fields: &F0, oneofs: &[] };
     impl d::Describe for super::LocalRateLimit {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -87,12 +72,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalRateLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.token_bucket, r, f),

@@ -26,28 +26,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"bind_port\": ",
-            "bindPort",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"mark\": ",
-            "mark",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"bind_port\": ", "bindPort", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"mark\": ", "mark", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.listener.original_src.v3.OriginalSrc",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.listener.original_src.v3.OriginalSrc", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OriginalSrc {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -70,12 +53,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OriginalSrc {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.bind_port, r, f),
                 1 => r::slot(&mut self.mark, r, f),

@@ -9,14 +9,8 @@ pub struct ProxyProtocol {
     #[prost(bool, tag = "2")]
     pub allow_requests_without_proxy_protocol: bool,
     #[prost(message, optional, tag = "3")]
-    pub pass_through_tlvs: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::ProxyProtocolPassThroughTlVs,
-    >,
-    #[prost(
-        enumeration = "super::super::super::super::super::config::core::v3::proxy_protocol_config::Version",
-        repeated,
-        tag = "4"
-    )]
+    pub pass_through_tlvs: ::core::option::Option<super::super::super::super::super::config::core::v3::ProxyProtocolPassThroughTlVs>,
+    #[prost(enumeration = "super::super::super::super::super::config::core::v3::proxy_protocol_config::Version", repeated, tag = "4")]
     pub disallowed_versions: ::prost::alloc::vec::Vec<i32>,
     #[prost(string, tag = "5")]
     pub stat_prefix: ::prost::alloc::string::String,
@@ -37,9 +31,7 @@ pub mod proxy_protocol {
     }
     /// Nested message and enum types in `KeyValuePair`.
     pub mod key_value_pair {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum ValueStringEncoding {
             Unspecified = 0,
@@ -76,8 +68,7 @@ pub mod proxy_protocol {
             "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.KeyValuePair".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.KeyValuePair"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.KeyValuePair".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -95,8 +86,7 @@ pub mod proxy_protocol {
             "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.Rule".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.Rule"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.Rule".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -133,8 +123,7 @@ impl ::prost::Name for ProxyProtocol {
         "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol".into()
     }
 }
 
@@ -145,11 +134,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.KeyValuePair.ValueStringEncoding",
-        values: &[
-            d::EnumValue::new(0, "UNSPECIFIED"),
-            d::EnumValue::new(1, "SANITIZED_UTF8"),
-            d::EnumValue::new(2, "BASE64"),
-        ],
+        values: &[d::EnumValue::new(0, "UNSPECIFIED"), d::EnumValue::new(1, "SANITIZED_UTF8"), d::EnumValue::new(2, "BASE64")],
     };
     impl d::DescribeEnum for super::proxy_protocol::key_value_pair::ValueStringEncoding {
         const INFO: &'static d::EnumInfo = &E0;
@@ -157,24 +142,14 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.TlvLocation",
-        values: &[
-            d::EnumValue::new(0, "DYNAMIC_METADATA"),
-            d::EnumValue::new(1, "FILTER_STATE"),
-        ],
+        values: &[d::EnumValue::new(0, "DYNAMIC_METADATA"), d::EnumValue::new(1, "FILTER_STATE")],
     };
     impl d::DescribeEnum for super::proxy_protocol::TlvLocation {
         const INFO: &'static d::EnumInfo = &E1;
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"rules\": ",
-            "rules",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"allow_requests_without_proxy_protocol\": ",
             "allowRequestsWithoutProxyProtocol",
@@ -199,28 +174,11 @@ pub(crate) mod described {
             d::Kind::Enum(&crate::envoy::config::core::v3::described::E6),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"tlv_location\": ",
-            "tlvLocation",
-            6,
-            5,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tlv_location\": ", "tlvLocation", 6, 5, d::Kind::Enum(&E1), d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ProxyProtocol {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -247,12 +205,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProxyProtocol {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 1 => r::slot(&mut self.allow_requests_without_proxy_protocol, r, f),
@@ -266,37 +219,12 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"metadata_namespace\": ",
-            "metadataNamespace",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"value_string_encoding\": ",
-            "valueStringEncoding",
-            3,
-            2,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value_string_encoding\": ", "valueStringEncoding", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.KeyValuePair",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.KeyValuePair", fields: &F1, oneofs: &[] };
     impl d::Describe for super::proxy_protocol::KeyValuePair {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -320,12 +248,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::proxy_protocol::KeyValuePair {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_namespace, r, f),
                 1 => r::slot(&mut self.key, r, f),
@@ -336,29 +259,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"tlv_type\": ",
-            "tlvType",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Lt(d::Bound::Int(256))]),
-        d::FieldInfo::new(
-            "\"on_tlv_present\": ",
-            "onTlvPresent",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"tlv_type\": ", "tlvType", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lt(d::Bound::Int(256))]),
+        d::FieldInfo::new("\"on_tlv_present\": ", "onTlvPresent", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.Rule",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.Rule", fields: &F2, oneofs: &[] };
     impl d::Describe for super::proxy_protocol::Rule {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -381,12 +286,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::proxy_protocol::Rule {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tlv_type, r, f),
                 1 => r::slot(&mut self.on_tlv_present, r, f),

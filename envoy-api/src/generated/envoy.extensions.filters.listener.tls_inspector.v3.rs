@@ -32,34 +32,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"enable_ja3_fingerprinting\": ",
-            "enableJa3Fingerprinting",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"enable_ja4_fingerprinting\": ",
-            "enableJa4Fingerprinting",
-            3,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"initial_read_buffer_size\": ",
-            "initialReadBufferSize",
-            2,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Int(65537)),
-            d::Rule::Gt(d::Bound::Int(255)),
-        ]),
+        d::FieldInfo::new("\"enable_ja3_fingerprinting\": ", "enableJa3Fingerprinting", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_ja4_fingerprinting\": ", "enableJa4Fingerprinting", 3, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"initial_read_buffer_size\": ", "initialReadBufferSize", 2, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lt(d::Bound::Int(65537)), d::Rule::Gt(d::Bound::Int(255))]),
         d::FieldInfo::new(
             "\"close_connection_on_client_hello_parsing_errors\": ",
             "closeConnectionOnClientHelloParsingErrors",
@@ -68,24 +44,11 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"max_client_hello_size\": ",
-            "maxClientHelloSize",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(16384)),
-            d::Rule::Gt(d::Bound::Int(255)),
-        ]),
+        d::FieldInfo::new("\"max_client_hello_size\": ", "maxClientHelloSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(16384)), d::Rule::Gt(d::Bound::Int(255))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", fields: &F0, oneofs: &[] };
     impl d::Describe for super::TlsInspector {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -100,11 +63,7 @@ pub(crate) mod described {
             d::Field::put(&self.enable_ja3_fingerprinting, v, &F0[0]);
             d::Field::put(&self.enable_ja4_fingerprinting, v, &F0[1]);
             d::Field::put(&self.initial_read_buffer_size, v, &F0[2]);
-            d::Field::put(
-                &self.close_connection_on_client_hello_parsing_errors,
-                v,
-                &F0[3],
-            );
+            d::Field::put(&self.close_connection_on_client_hello_parsing_errors, v, &F0[3]);
             d::Field::put(&self.max_client_hello_size, v, &F0[4]);
         }
     }
@@ -115,21 +74,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsInspector {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enable_ja3_fingerprinting, r, f),
                 1 => r::slot(&mut self.enable_ja4_fingerprinting, r, f),
                 2 => r::slot(&mut self.initial_read_buffer_size, r, f),
-                3 => r::slot(
-                    &mut self.close_connection_on_client_hello_parsing_errors,
-                    r,
-                    f,
-                ),
+                3 => r::slot(&mut self.close_connection_on_client_hello_parsing_errors, r, f),
                 4 => r::slot(&mut self.max_client_hello_size, r, f),
                 _ => Ok(()),
             }

@@ -11,9 +11,7 @@ pub struct ConnectionLimit {
     #[prost(message, optional, tag = "3")]
     pub delay: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "4")]
-    pub runtime_enabled: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFeatureFlag,
-    >,
+    pub runtime_enabled: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFeatureFlag>,
 }
 impl ::prost::Name for ConnectionLimit {
     const NAME: &'static str = "ConnectionLimit";
@@ -22,8 +20,7 @@ impl ::prost::Name for ConnectionLimit {
         "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit".into()
     }
 }
 
@@ -33,32 +30,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"max_connections\": ",
-            "maxConnections",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"delay\": ",
-            "delay",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"max_connections\": ", "maxConnections", 2, 1, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"delay\": ", "delay", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"runtime_enabled\": ",
             "runtimeEnabled",
@@ -68,11 +43,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ConnectionLimit {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -97,12 +69,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConnectionLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.max_connections, r, f),

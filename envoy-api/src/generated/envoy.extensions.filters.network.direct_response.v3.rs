@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct Config {
     #[prost(message, optional, tag = "1")]
-    pub response:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub response: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
 }
 impl ::prost::Name for Config {
     const NAME: &'static str = "Config";
@@ -32,11 +31,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.direct_response.v3.Config",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.direct_response.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -58,12 +54,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.response, r, f),
                 _ => Ok(()),

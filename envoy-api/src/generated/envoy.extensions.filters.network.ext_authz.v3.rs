@@ -7,21 +7,15 @@ pub struct ExtAuthz {
     #[prost(string, tag = "1")]
     pub stat_prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub grpc_service:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(bool, tag = "3")]
     pub failure_mode_allow: bool,
     #[prost(bool, tag = "4")]
     pub include_peer_certificate: bool,
-    #[prost(
-        enumeration = "super::super::super::super::super::config::core::v3::ApiVersion",
-        tag = "5"
-    )]
+    #[prost(enumeration = "super::super::super::super::super::config::core::v3::ApiVersion", tag = "5")]
     pub transport_api_version: i32,
     #[prost(message, optional, tag = "6")]
-    pub filter_enabled_metadata: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::MetadataMatcher,
-    >,
+    pub filter_enabled_metadata: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::MetadataMatcher>,
     #[prost(string, tag = "7")]
     pub bootstrap_metadata_labels_key: ::prost::alloc::string::String,
     #[prost(bool, tag = "8")]
@@ -52,15 +46,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 12] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"grpc_service\": ",
             "grpcService",
@@ -69,22 +55,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"failure_mode_allow\": ",
-            "failureModeAllow",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"include_peer_certificate\": ",
-            "includePeerCertificate",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"failure_mode_allow\": ", "failureModeAllow", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"include_peer_certificate\": ", "includePeerCertificate", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"transport_api_version\": ",
             "transportApiVersion",
@@ -102,38 +74,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"bootstrap_metadata_labels_key\": ",
-            "bootstrapMetadataLabelsKey",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"include_tls_session\": ",
-            "includeTlsSession",
-            8,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"send_tls_alert_on_denial\": ",
-            "sendTlsAlertOnDenial",
-            9,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"metadata_context_namespaces\": ",
-            "metadataContextNamespaces",
-            10,
-            9,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"bootstrap_metadata_labels_key\": ", "bootstrapMetadataLabelsKey", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"include_tls_session\": ", "includeTlsSession", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"send_tls_alert_on_denial\": ", "sendTlsAlertOnDenial", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_context_namespaces\": ", "metadataContextNamespaces", 10, 9, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"typed_metadata_context_namespaces\": ",
             "typedMetadataContextNamespaces",
@@ -142,20 +86,10 @@ pub(crate) mod described {
             d::Kind::String,
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"shadow_mode\": ",
-            "shadowMode",
-            12,
-            11,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 12, 11, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ExtAuthz {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -188,12 +122,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ExtAuthz {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.grpc_service, r, f),

@@ -15,34 +15,21 @@ pub struct HttpConnectionManager {
     #[prost(message, optional, tag = "7")]
     pub tracing: ::core::option::Option<http_connection_manager::Tracing>,
     #[prost(message, optional, tag = "35")]
-    pub common_http_protocol_options: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::HttpProtocolOptions,
-    >,
+    pub common_http_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpProtocolOptions>,
     #[prost(bool, tag = "58")]
     pub http1_safe_max_connection_duration: bool,
     #[prost(message, optional, tag = "8")]
-    pub http_protocol_options: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::Http1ProtocolOptions,
-    >,
+    pub http_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http1ProtocolOptions>,
     #[prost(message, optional, tag = "9")]
-    pub http2_protocol_options: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::Http2ProtocolOptions,
-    >,
+    pub http2_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http2ProtocolOptions>,
     #[prost(message, optional, tag = "44")]
-    pub http3_protocol_options: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::Http3ProtocolOptions,
-    >,
+    pub http3_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http3ProtocolOptions>,
     #[prost(string, tag = "10")]
     pub server_name: ::prost::alloc::string::String,
-    #[prost(
-        enumeration = "http_connection_manager::ServerHeaderTransformation",
-        tag = "34"
-    )]
+    #[prost(enumeration = "http_connection_manager::ServerHeaderTransformation", tag = "34")]
     pub server_header_transformation: i32,
     #[prost(message, optional, tag = "48")]
-    pub scheme_header_transformation: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::SchemeHeaderTransformation,
-    >,
+    pub scheme_header_transformation: ::core::option::Option<super::super::super::super::super::config::core::v3::SchemeHeaderTransformation>,
     #[prost(message, optional, tag = "29")]
     pub max_request_headers_kb: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "24")]
@@ -56,14 +43,11 @@ pub struct HttpConnectionManager {
     #[prost(message, optional, tag = "12")]
     pub drain_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "62")]
-    pub drain_timeout_jitter:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+    pub drain_timeout_jitter: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
     #[prost(message, optional, tag = "26")]
     pub delayed_close_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, repeated, tag = "13")]
-    pub access_log: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::accesslog::v3::AccessLog,
-    >,
+    pub access_log: ::prost::alloc::vec::Vec<super::super::super::super::super::config::accesslog::v3::AccessLog>,
     #[prost(message, optional, tag = "54")]
     pub access_log_flush_interval: ::core::option::Option<::prost_types::Duration>,
     #[prost(bool, tag = "55")]
@@ -75,16 +59,11 @@ pub struct HttpConnectionManager {
     #[prost(uint32, tag = "19")]
     pub xff_num_trusted_hops: u32,
     #[prost(message, repeated, tag = "46")]
-    pub original_ip_detection_extensions: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub original_ip_detection_extensions: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, repeated, tag = "52")]
-    pub early_header_mutation_extensions: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub early_header_mutation_extensions: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "25")]
-    pub internal_address_config:
-        ::core::option::Option<http_connection_manager::InternalAddressConfig>,
+    pub internal_address_config: ::core::option::Option<http_connection_manager::InternalAddressConfig>,
     #[prost(bool, tag = "21")]
     pub skip_xff_append: bool,
     #[prost(string, tag = "22")]
@@ -95,18 +74,12 @@ pub struct HttpConnectionManager {
     pub preserve_external_request_id: bool,
     #[prost(bool, tag = "37")]
     pub always_set_request_id_in_response: bool,
-    #[prost(
-        enumeration = "http_connection_manager::ForwardClientCertDetails",
-        tag = "16"
-    )]
+    #[prost(enumeration = "http_connection_manager::ForwardClientCertDetails", tag = "16")]
     pub forward_client_cert_details: i32,
     #[prost(message, optional, tag = "17")]
-    pub set_current_client_cert_details:
-        ::core::option::Option<http_connection_manager::SetCurrentClientCertDetails>,
+    pub set_current_client_cert_details: ::core::option::Option<http_connection_manager::SetCurrentClientCertDetails>,
     #[prost(message, optional, tag = "60")]
-    pub forward_client_cert_matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub forward_client_cert_matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(bool, tag = "18")]
     pub proxy_100_continue: bool,
     #[prost(bool, tag = "20")]
@@ -117,10 +90,7 @@ pub struct HttpConnectionManager {
     pub normalize_path: ::core::option::Option<bool>,
     #[prost(bool, tag = "33")]
     pub merge_slashes: bool,
-    #[prost(
-        enumeration = "http_connection_manager::PathWithEscapedSlashesAction",
-        tag = "45"
-    )]
+    #[prost(enumeration = "http_connection_manager::PathWithEscapedSlashesAction", tag = "45")]
     pub path_with_escaped_slashes_action: i32,
     #[prost(message, optional, tag = "36")]
     pub request_id_extension: ::core::option::Option<RequestIdExtension>,
@@ -131,16 +101,13 @@ pub struct HttpConnectionManager {
     #[prost(message, optional, tag = "40")]
     pub stream_error_on_invalid_http_message: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "43")]
-    pub path_normalization_options:
-        ::core::option::Option<http_connection_manager::PathNormalizationOptions>,
+    pub path_normalization_options: ::core::option::Option<http_connection_manager::PathNormalizationOptions>,
     #[prost(bool, tag = "47")]
     pub strip_trailing_host_dot: bool,
     #[prost(message, optional, tag = "49")]
     pub proxy_status_config: ::core::option::Option<http_connection_manager::ProxyStatusConfig>,
     #[prost(message, optional, tag = "50")]
-    pub typed_header_validation_config: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub typed_header_validation_config: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(bool, tag = "51")]
     pub append_x_forwarded_port: bool,
     #[prost(bool, tag = "57")]
@@ -160,26 +127,19 @@ pub mod http_connection_manager {
     #[prost(skip_debug)]
     pub struct Tracing {
         #[prost(message, optional, tag = "3")]
-        pub client_sampling:
-            ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
+        pub client_sampling: ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
         #[prost(message, optional, tag = "4")]
-        pub random_sampling:
-            ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
+        pub random_sampling: ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
         #[prost(message, optional, tag = "5")]
-        pub overall_sampling:
-            ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
+        pub overall_sampling: ::core::option::Option<super::super::super::super::super::super::r#type::v3::Percent>,
         #[prost(bool, tag = "6")]
         pub verbose: bool,
         #[prost(message, optional, tag = "7")]
         pub max_path_tag_length: ::core::option::Option<u32>,
         #[prost(message, repeated, tag = "8")]
-        pub custom_tags: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::r#type::tracing::v3::CustomTag,
-        >,
+        pub custom_tags: ::prost::alloc::vec::Vec<super::super::super::super::super::super::r#type::tracing::v3::CustomTag>,
         #[prost(message, optional, tag = "9")]
-        pub provider: ::core::option::Option<
-            super::super::super::super::super::super::config::trace::v3::tracing::Http,
-        >,
+        pub provider: ::core::option::Option<super::super::super::super::super::super::config::trace::v3::tracing::Http>,
         #[prost(message, optional, tag = "10")]
         pub spawn_upstream_span: ::core::option::Option<bool>,
         #[prost(string, tag = "11")]
@@ -193,12 +153,10 @@ pub mod http_connection_manager {
         const NAME: &'static str = "Tracing";
         const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing"
-                .into()
+            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -207,20 +165,16 @@ pub mod http_connection_manager {
         #[prost(bool, tag = "1")]
         pub unix_sockets: bool,
         #[prost(message, repeated, tag = "2")]
-        pub cidr_ranges: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::config::core::v3::CidrRange,
-        >,
+        pub cidr_ranges: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::CidrRange>,
     }
     impl ::prost::Name for InternalAddressConfig {
         const NAME: &'static str = "InternalAddressConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.InternalAddressConfig"
-                .into()
+            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.InternalAddressConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.InternalAddressConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.InternalAddressConfig".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -245,12 +199,10 @@ pub mod http_connection_manager {
         const NAME: &'static str = "SetCurrentClientCertDetails";
         const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails"
-                .into()
+            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -267,36 +219,28 @@ pub mod http_connection_manager {
         const NAME: &'static str = "UpgradeConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig"
-                .into()
+            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct PathNormalizationOptions {
         #[prost(message, optional, tag = "1")]
-        pub forwarding_transformation: ::core::option::Option<
-            super::super::super::super::super::super::r#type::http::v3::PathTransformation,
-        >,
+        pub forwarding_transformation: ::core::option::Option<super::super::super::super::super::super::r#type::http::v3::PathTransformation>,
         #[prost(message, optional, tag = "2")]
-        pub http_filter_transformation: ::core::option::Option<
-            super::super::super::super::super::super::r#type::http::v3::PathTransformation,
-        >,
+        pub http_filter_transformation: ::core::option::Option<super::super::super::super::super::super::r#type::http::v3::PathTransformation>,
     }
     impl ::prost::Name for PathNormalizationOptions {
         const NAME: &'static str = "PathNormalizationOptions";
         const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.PathNormalizationOptions"
-                .into()
+            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.PathNormalizationOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.PathNormalizationOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.PathNormalizationOptions".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -327,12 +271,10 @@ pub mod http_connection_manager {
         const NAME: &'static str = "ProxyStatusConfig";
         const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ProxyStatusConfig"
-                .into()
+            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ProxyStatusConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ProxyStatusConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ProxyStatusConfig".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -349,12 +291,10 @@ pub mod http_connection_manager {
         const NAME: &'static str = "HcmAccessLogOptions";
         const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.HcmAccessLogOptions"
-                .into()
+            "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.HcmAccessLogOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.HcmAccessLogOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.HcmAccessLogOptions".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -519,9 +459,7 @@ pub mod http_connection_manager {
         #[prost(message, tag = "3")]
         Rds(super::Rds),
         #[prost(message, tag = "4")]
-        RouteConfig(
-            super::super::super::super::super::super::config::route::v3::RouteConfiguration,
-        ),
+        RouteConfig(super::super::super::super::super::super::config::route::v3::RouteConfiguration),
         #[prost(message, tag = "31")]
         ScopedRoutes(super::ScopedRoutes),
     }
@@ -538,8 +476,7 @@ impl ::prost::Name for HttpConnectionManager {
         "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -557,8 +494,7 @@ impl ::prost::Name for ForwardProtoConfig {
         "envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -567,9 +503,7 @@ pub struct LocalReplyConfig {
     #[prost(message, repeated, tag = "1")]
     pub mappers: ::prost::alloc::vec::Vec<ResponseMapper>,
     #[prost(message, optional, tag = "2")]
-    pub body_format: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::SubstitutionFormatString,
-    >,
+    pub body_format: ::core::option::Option<super::super::super::super::super::config::core::v3::SubstitutionFormatString>,
 }
 impl ::prost::Name for LocalReplyConfig {
     const NAME: &'static str = "LocalReplyConfig";
@@ -578,30 +512,22 @@ impl ::prost::Name for LocalReplyConfig {
         "envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ResponseMapper {
     #[prost(message, optional, tag = "1")]
-    pub filter: ::core::option::Option<
-        super::super::super::super::super::config::accesslog::v3::AccessLogFilter,
-    >,
+    pub filter: ::core::option::Option<super::super::super::super::super::config::accesslog::v3::AccessLogFilter>,
     #[prost(message, optional, tag = "2")]
     pub status_code: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "3")]
-    pub body:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub body: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "4")]
-    pub body_format_override: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::SubstitutionFormatString,
-    >,
+    pub body_format_override: ::core::option::Option<super::super::super::super::super::config::core::v3::SubstitutionFormatString>,
     #[prost(message, repeated, tag = "5")]
-    pub headers_to_add: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::HeaderValueOption,
-    >,
+    pub headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
 }
 impl ::prost::Name for ResponseMapper {
     const NAME: &'static str = "ResponseMapper";
@@ -610,16 +536,14 @@ impl ::prost::Name for ResponseMapper {
         "envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Rds {
     #[prost(message, optional, tag = "1")]
-    pub config_source:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
+    pub config_source: ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
     #[prost(string, tag = "2")]
     pub route_config_name: ::prost::alloc::string::String,
 }
@@ -637,20 +561,16 @@ impl ::prost::Name for Rds {
 #[prost(skip_debug)]
 pub struct ScopedRouteConfigurationsList {
     #[prost(message, repeated, tag = "1")]
-    pub scoped_route_configurations: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::route::v3::ScopedRouteConfiguration,
-    >,
+    pub scoped_route_configurations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::route::v3::ScopedRouteConfiguration>,
 }
 impl ::prost::Name for ScopedRouteConfigurationsList {
     const NAME: &'static str = "ScopedRouteConfigurationsList";
     const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRouteConfigurationsList"
-            .into()
+        "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRouteConfigurationsList".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRouteConfigurationsList"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRouteConfigurationsList".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -661,8 +581,7 @@ pub struct ScopedRoutes {
     #[prost(message, optional, tag = "2")]
     pub scope_key_builder: ::core::option::Option<scoped_routes::ScopeKeyBuilder>,
     #[prost(message, optional, tag = "3")]
-    pub rds_config_source:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
+    pub rds_config_source: ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
     #[prost(oneof = "scoped_routes::ConfigSpecifier", tags = "4, 5")]
     pub config_specifier: ::core::option::Option<scoped_routes::ConfigSpecifier>,
 }
@@ -706,8 +625,7 @@ pub mod scoped_routes {
                 }
                 impl ::prost::Name for KvElement {
                     const NAME: &'static str = "KvElement";
-                    const PACKAGE: &'static str =
-                        "envoy.extensions.filters.network.http_connection_manager.v3";
+                    const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
                     fn full_name() -> ::prost::alloc::string::String {
                         "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder.HeaderValueExtractor.KvElement"
                             .into()
@@ -727,8 +645,7 @@ pub mod scoped_routes {
             }
             impl ::prost::Name for HeaderValueExtractor {
                 const NAME: &'static str = "HeaderValueExtractor";
-                const PACKAGE: &'static str =
-                    "envoy.extensions.filters.network.http_connection_manager.v3";
+                const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
                 fn full_name() -> ::prost::alloc::string::String {
                     "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder.HeaderValueExtractor"
                         .into()
@@ -746,15 +663,12 @@ pub mod scoped_routes {
         }
         impl ::prost::Name for FragmentBuilder {
             const NAME: &'static str = "FragmentBuilder";
-            const PACKAGE: &'static str =
-                "envoy.extensions.filters.network.http_connection_manager.v3";
+            const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder"
-                    .into()
+                "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder"
-                    .into()
+                "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder".into()
             }
         }
     }
@@ -762,12 +676,10 @@ pub mod scoped_routes {
         const NAME: &'static str = "ScopeKeyBuilder";
         const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder"
-                .into()
+            "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -785,16 +697,14 @@ impl ::prost::Name for ScopedRoutes {
         "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ScopedRds {
     #[prost(message, optional, tag = "1")]
-    pub scoped_rds_config_source:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
+    pub scoped_rds_config_source: ::core::option::Option<super::super::super::super::super::config::core::v3::ConfigSource>,
     #[prost(string, tag = "2")]
     pub srds_resources_locator: ::prost::alloc::string::String,
 }
@@ -805,8 +715,7 @@ impl ::prost::Name for ScopedRds {
         "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -828,9 +737,7 @@ pub mod http_filter {
         #[prost(message, tag = "4")]
         TypedConfig(crate::Any),
         #[prost(message, tag = "5")]
-        ConfigDiscovery(
-            super::super::super::super::super::super::config::core::v3::ExtensionConfigSource,
-        ),
+        ConfigDiscovery(super::super::super::super::super::super::config::core::v3::ExtensionConfigSource),
     }
 }
 impl ::prost::Name for HttpFilter {
@@ -840,8 +747,7 @@ impl ::prost::Name for HttpFilter {
         "envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -857,8 +763,7 @@ impl ::prost::Name for RequestIdExtension {
         "envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -871,12 +776,10 @@ impl ::prost::Name for EnvoyMobileHttpConnectionManager {
     const NAME: &'static str = "EnvoyMobileHttpConnectionManager";
     const PACKAGE: &'static str = "envoy.extensions.filters.network.http_connection_manager.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager"
-            .into()
+        "envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager".into()
     }
 }
 
@@ -887,12 +790,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.CodecType",
-        values: &[
-            d::EnumValue::new(0, "AUTO"),
-            d::EnumValue::new(1, "HTTP1"),
-            d::EnumValue::new(2, "HTTP2"),
-            d::EnumValue::new(3, "HTTP3"),
-        ],
+        values: &[d::EnumValue::new(0, "AUTO"), d::EnumValue::new(1, "HTTP1"), d::EnumValue::new(2, "HTTP2"), d::EnumValue::new(3, "HTTP3")],
     };
     impl d::DescribeEnum for super::http_connection_manager::CodecType {
         const INFO: &'static d::EnumInfo = &E0;
@@ -936,24 +834,13 @@ pub(crate) mod described {
 
     pub(crate) static E4: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ServerHeaderTransformation",
-        values: &[
-            d::EnumValue::new(0, "OVERWRITE"),
-            d::EnumValue::new(1, "APPEND_IF_ABSENT"),
-            d::EnumValue::new(2, "PASS_THROUGH"),
-        ],
+        values: &[d::EnumValue::new(0, "OVERWRITE"), d::EnumValue::new(1, "APPEND_IF_ABSENT"), d::EnumValue::new(2, "PASS_THROUGH")],
     };
     impl d::DescribeEnum for super::http_connection_manager::ServerHeaderTransformation {
         const INFO: &'static d::EnumInfo = &E4;
     }
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config\": ",
-        "config",
-        1,
-        0,
-        d::Kind::Message(&M2),
-        d::Cardinality::Optional,
-    )];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager",
         fields: &F0,
@@ -980,12 +867,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvoyMobileHttpConnectionManager {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),
@@ -994,28 +876,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"https_destination_ports\": ",
-            "httpsDestinationPorts",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"http_destination_ports\": ",
-            "httpDestinationPorts",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"https_destination_ports\": ", "httpsDestinationPorts", 1, 0, d::Kind::U32, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"http_destination_ports\": ", "httpDestinationPorts", 2, 1, d::Kind::U32, d::Cardinality::Repeated),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ForwardProtoConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -1038,12 +903,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ForwardProtoConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.https_destination_ports, r, f),
                 1 => r::slot(&mut self.http_destination_ports, r, f),
@@ -1053,33 +913,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 60] = [
-        d::FieldInfo::new(
-            "\"codec_type\": ",
-            "codecType",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"rds\": ",
-            "rds",
-            3,
-            2,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"codec_type\": ", "codecType", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"rds\": ", "rds", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"route_config\": ",
             "routeConfig",
@@ -1089,39 +925,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"scoped_routes\": ",
-            "scopedRoutes",
-            31,
-            4,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_filters\": ",
-            "httpFilters",
-            5,
-            5,
-            d::Kind::Message(&M10),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"add_user_agent\": ",
-            "addUserAgent",
-            6,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"tracing\": ",
-            "tracing",
-            7,
-            7,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"scoped_routes\": ", "scopedRoutes", 31, 4, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_filters\": ", "httpFilters", 5, 5, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"add_user_agent\": ", "addUserAgent", 6, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"tracing\": ", "tracing", 7, 7, d::Kind::Message(&M8), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"common_http_protocol_options\": ",
             "commonHttpProtocolOptions",
@@ -1162,24 +969,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M51),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"server_name\": ",
-            "serverName",
-            10,
-            13,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"server_header_transformation\": ",
-            "serverHeaderTransformation",
-            34,
-            14,
-            d::Kind::Enum(&E4),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"server_name\": ", "serverName", 10, 13, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"server_header_transformation\": ", "serverHeaderTransformation", 34, 14, d::Kind::Enum(&E4), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"scheme_header_transformation\": ",
             "schemeHeaderTransformation",
@@ -1188,18 +981,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M83),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"max_request_headers_kb\": ",
-            "maxRequestHeadersKb",
-            29,
-            16,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(8192)),
-            d::Rule::Gt(d::Bound::Int(0)),
-        ]),
+        d::FieldInfo::new("\"max_request_headers_kb\": ", "maxRequestHeadersKb", 29, 16, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(8192)), d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"stream_idle_timeout\": ",
             "streamIdleTimeout",
@@ -1274,46 +1057,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"flush_access_log_on_new_request\": ",
-            "flushAccessLogOnNewRequest",
-            55,
-            26,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"access_log_options\": ",
-            "accessLogOptions",
-            56,
-            27,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"use_remote_address\": ",
-            "useRemoteAddress",
-            14,
-            28,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"xff_num_trusted_hops\": ",
-            "xffNumTrustedHops",
-            19,
-            29,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"flush_access_log_on_new_request\": ", "flushAccessLogOnNewRequest", 55, 26, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"access_log_options\": ", "accessLogOptions", 56, 27, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"use_remote_address\": ", "useRemoteAddress", 14, 28, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"xff_num_trusted_hops\": ", "xffNumTrustedHops", 19, 29, d::Kind::U32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"original_ip_detection_extensions\": ",
             "originalIpDetectionExtensions",
@@ -1330,64 +1079,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"internal_address_config\": ",
-            "internalAddressConfig",
-            25,
-            32,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"skip_xff_append\": ",
-            "skipXffAppend",
-            21,
-            33,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"via\": ",
-            "via",
-            22,
-            34,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"generate_request_id\": ",
-            "generateRequestId",
-            15,
-            35,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"preserve_external_request_id\": ",
-            "preserveExternalRequestId",
-            32,
-            36,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"always_set_request_id_in_response\": ",
-            "alwaysSetRequestIdInResponse",
-            37,
-            37,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"forward_client_cert_details\": ",
-            "forwardClientCertDetails",
-            16,
-            38,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"internal_address_config\": ", "internalAddressConfig", 25, 32, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"skip_xff_append\": ", "skipXffAppend", 21, 33, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"via\": ", "via", 22, 34, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"generate_request_id\": ", "generateRequestId", 15, 35, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"preserve_external_request_id\": ", "preserveExternalRequestId", 32, 36, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_set_request_id_in_response\": ", "alwaysSetRequestIdInResponse", 37, 37, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"forward_client_cert_details\": ", "forwardClientCertDetails", 16, 38, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"set_current_client_cert_details\": ",
             "setCurrentClientCertDetails",
@@ -1404,14 +1103,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"proxy_100_continue\": ",
-            "proxy100Continue",
-            18,
-            41,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"proxy_100_continue\": ", "proxy100Continue", 18, 41, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"represent_ipv4_remote_address_as_ipv4_mapped_ipv6\": ",
             "representIpv4RemoteAddressAsIpv4MappedIpv6",
@@ -1420,30 +1112,9 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"upgrade_configs\": ",
-            "upgradeConfigs",
-            23,
-            43,
-            d::Kind::Message(&M9),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"normalize_path\": ",
-            "normalizePath",
-            30,
-            44,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"merge_slashes\": ",
-            "mergeSlashes",
-            33,
-            45,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"upgrade_configs\": ", "upgradeConfigs", 23, 43, d::Kind::Message(&M9), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"normalize_path\": ", "normalizePath", 30, 44, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"merge_slashes\": ", "mergeSlashes", 33, 45, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"path_with_escaped_slashes_action\": ",
             "pathWithEscapedSlashesAction",
@@ -1452,39 +1123,10 @@ pub(crate) mod described {
             d::Kind::Enum(&E3),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"request_id_extension\": ",
-            "requestIdExtension",
-            36,
-            47,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"local_reply_config\": ",
-            "localReplyConfig",
-            38,
-            48,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"strip_matching_host_port\": ",
-            "stripMatchingHostPort",
-            39,
-            49,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"strip_any_host_port\": ",
-            "stripAnyHostPort",
-            42,
-            50,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
+        d::FieldInfo::new("\"request_id_extension\": ", "requestIdExtension", 36, 47, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"local_reply_config\": ", "localReplyConfig", 38, 48, d::Kind::Message(&M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"strip_matching_host_port\": ", "stripMatchingHostPort", 39, 49, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"strip_any_host_port\": ", "stripAnyHostPort", 42, 50, d::Kind::Bool, d::Cardinality::Optional).oneof(1),
         d::FieldInfo::new(
             "\"stream_error_on_invalid_http_message\": ",
             "streamErrorOnInvalidHttpMessage",
@@ -1493,30 +1135,9 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new(
-            "\"path_normalization_options\": ",
-            "pathNormalizationOptions",
-            43,
-            52,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"strip_trailing_host_dot\": ",
-            "stripTrailingHostDot",
-            47,
-            53,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"proxy_status_config\": ",
-            "proxyStatusConfig",
-            49,
-            54,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"path_normalization_options\": ", "pathNormalizationOptions", 43, 52, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"strip_trailing_host_dot\": ", "stripTrailingHostDot", 47, 53, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"proxy_status_config\": ", "proxyStatusConfig", 49, 54, d::Kind::Message(&M6), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"typed_header_validation_config\": ",
             "typedHeaderValidationConfig",
@@ -1525,22 +1146,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"append_x_forwarded_port\": ",
-            "appendXForwardedPort",
-            51,
-            56,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"append_local_overload\": ",
-            "appendLocalOverload",
-            57,
-            57,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"append_x_forwarded_port\": ", "appendXForwardedPort", 51, 56, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"append_local_overload\": ", "appendLocalOverload", 57, 57, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"add_proxy_protocol_connection_state\": ",
             "addProxyProtocolConnectionState",
@@ -1549,28 +1156,12 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new(
-            "\"forward_proto_config\": ",
-            "forwardProtoConfig",
-            61,
-            59,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"forward_proto_config\": ", "forwardProtoConfig", 61, 59, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
         fields: &F2,
-        oneofs: &[
-            d::OneofInfo {
-                name: "route_specifier",
-                required: true,
-            },
-            d::OneofInfo {
-                name: "strip_port_mode",
-                required: false,
-            },
-        ],
+        oneofs: &[d::OneofInfo { name: "route_specifier", required: true }, d::OneofInfo { name: "strip_port_mode", required: false }],
     };
     impl d::Describe for super::HttpConnectionManager {
         const INFO: &'static d::MessageInfo = &M2;
@@ -1585,19 +1176,13 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.codec_type, v, &F2[0]);
             d::Field::put(&self.stat_prefix, v, &F2[1]);
-            if let Some(super::http_connection_manager::RouteSpecifier::Rds(x)) =
-                &self.route_specifier
-            {
+            if let Some(super::http_connection_manager::RouteSpecifier::Rds(x)) = &self.route_specifier {
                 d::put_member(x, v, &F2[2]);
             }
-            if let Some(super::http_connection_manager::RouteSpecifier::RouteConfig(x)) =
-                &self.route_specifier
-            {
+            if let Some(super::http_connection_manager::RouteSpecifier::RouteConfig(x)) = &self.route_specifier {
                 d::put_member(x, v, &F2[3]);
             }
-            if let Some(super::http_connection_manager::RouteSpecifier::ScopedRoutes(x)) =
-                &self.route_specifier
-            {
+            if let Some(super::http_connection_manager::RouteSpecifier::ScopedRoutes(x)) = &self.route_specifier {
                 d::put_member(x, v, &F2[4]);
             }
             d::Field::put(&self.http_filters, v, &F2[5]);
@@ -1637,11 +1222,7 @@ pub(crate) mod described {
             d::Field::put(&self.set_current_client_cert_details, v, &F2[39]);
             d::Field::put(&self.forward_client_cert_matcher, v, &F2[40]);
             d::Field::put(&self.proxy_100_continue, v, &F2[41]);
-            d::Field::put(
-                &self.represent_ipv4_remote_address_as_ipv4_mapped_ipv6,
-                v,
-                &F2[42],
-            );
+            d::Field::put(&self.represent_ipv4_remote_address_as_ipv4_mapped_ipv6, v, &F2[42]);
             d::Field::put(&self.upgrade_configs, v, &F2[43]);
             d::Field::put(&self.normalize_path, v, &F2[44]);
             d::Field::put(&self.merge_slashes, v, &F2[45]);
@@ -1649,9 +1230,7 @@ pub(crate) mod described {
             d::Field::put(&self.request_id_extension, v, &F2[47]);
             d::Field::put(&self.local_reply_config, v, &F2[48]);
             d::Field::put(&self.strip_matching_host_port, v, &F2[49]);
-            if let Some(super::http_connection_manager::StripPortMode::StripAnyHostPort(x)) =
-                &self.strip_port_mode
-            {
+            if let Some(super::http_connection_manager::StripPortMode::StripAnyHostPort(x)) = &self.strip_port_mode {
                 d::put_member(x, v, &F2[50]);
             }
             d::Field::put(&self.stream_error_on_invalid_http_message, v, &F2[51]);
@@ -1672,28 +1251,13 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpConnectionManager {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.codec_type, r, f),
                 1 => r::slot(&mut self.stat_prefix, r, f),
-                2 => r::member(r, f, |x| {
-                    self.route_specifier =
-                        Some(super::http_connection_manager::RouteSpecifier::Rds(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.route_specifier = Some(
-                        super::http_connection_manager::RouteSpecifier::RouteConfig(x),
-                    )
-                }),
-                4 => r::member(r, f, |x| {
-                    self.route_specifier =
-                        Some(super::http_connection_manager::RouteSpecifier::ScopedRoutes(x))
-                }),
+                2 => r::member(r, f, |x| self.route_specifier = Some(super::http_connection_manager::RouteSpecifier::Rds(x))),
+                3 => r::member(r, f, |x| self.route_specifier = Some(super::http_connection_manager::RouteSpecifier::RouteConfig(x))),
+                4 => r::member(r, f, |x| self.route_specifier = Some(super::http_connection_manager::RouteSpecifier::ScopedRoutes(x))),
                 5 => r::slot(&mut self.http_filters, r, f),
                 6 => r::slot(&mut self.add_user_agent, r, f),
                 7 => r::slot(&mut self.tracing, r, f),
@@ -1731,11 +1295,7 @@ pub(crate) mod described {
                 39 => r::slot(&mut self.set_current_client_cert_details, r, f),
                 40 => r::slot(&mut self.forward_client_cert_matcher, r, f),
                 41 => r::slot(&mut self.proxy_100_continue, r, f),
-                42 => r::slot(
-                    &mut self.represent_ipv4_remote_address_as_ipv4_mapped_ipv6,
-                    r,
-                    f,
-                ),
+                42 => r::slot(&mut self.represent_ipv4_remote_address_as_ipv4_mapped_ipv6, r, f),
                 43 => r::slot(&mut self.upgrade_configs, r, f),
                 44 => r::slot(&mut self.normalize_path, r, f),
                 45 => r::slot(&mut self.merge_slashes, r, f),
@@ -1743,10 +1303,7 @@ pub(crate) mod described {
                 47 => r::slot(&mut self.request_id_extension, r, f),
                 48 => r::slot(&mut self.local_reply_config, r, f),
                 49 => r::slot(&mut self.strip_matching_host_port, r, f),
-                50 => r::member(r, f, |x| {
-                    self.strip_port_mode =
-                        Some(super::http_connection_manager::StripPortMode::StripAnyHostPort(x))
-                }),
+                50 => r::member(r, f, |x| self.strip_port_mode = Some(super::http_connection_manager::StripPortMode::StripAnyHostPort(x))),
                 51 => r::slot(&mut self.stream_error_on_invalid_http_message, r, f),
                 52 => r::slot(&mut self.path_normalization_options, r, f),
                 53 => r::slot(&mut self.strip_trailing_host_dot, r, f),
@@ -1771,14 +1328,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"flush_access_log_on_new_request\": ",
-            "flushAccessLogOnNewRequest",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"flush_access_log_on_new_request\": ", "flushAccessLogOnNewRequest", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"flush_log_on_tunnel_successfully_established\": ",
             "flushLogOnTunnelSuccessfullyEstablished",
@@ -1806,11 +1356,7 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.access_log_flush_interval, v, &F3[0]);
             d::Field::put(&self.flush_access_log_on_new_request, v, &F3[1]);
-            d::Field::put(
-                &self.flush_log_on_tunnel_successfully_established,
-                v,
-                &F3[2],
-            );
+            d::Field::put(&self.flush_log_on_tunnel_successfully_established, v, &F3[2]);
         }
     }
     impl ::core::fmt::Debug for super::http_connection_manager::HcmAccessLogOptions {
@@ -1820,12 +1366,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_connection_manager::HcmAccessLogOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_log_flush_interval, r, f),
                 1 => r::slot(&mut self.flush_access_log_on_new_request, r, f),
@@ -1836,14 +1377,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"unix_sockets\": ",
-            "unixSockets",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"unix_sockets\": ", "unixSockets", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"cidr_ranges\": ",
             "cidrRanges",
@@ -1880,12 +1414,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_connection_manager::InternalAddressConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.unix_sockets, r, f),
                 1 => r::slot(&mut self.cidr_ranges, r, f),
@@ -1939,12 +1468,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_connection_manager::PathNormalizationOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.forwarding_transformation, r, f),
                 1 => r::slot(&mut self.http_filter_transformation, r, f),
@@ -1954,14 +1478,7 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"remove_details\": ",
-            "removeDetails",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"remove_details\": ", "removeDetails", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"remove_connection_termination_details\": ",
             "removeConnectionTerminationDetails",
@@ -1970,48 +1487,15 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"remove_response_flags\": ",
-            "removeResponseFlags",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"set_recommended_response_code\": ",
-            "setRecommendedResponseCode",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"use_node_id\": ",
-            "useNodeId",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"literal_proxy_name\": ",
-            "literalProxyName",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"remove_response_flags\": ", "removeResponseFlags", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"set_recommended_response_code\": ", "setRecommendedResponseCode", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_node_id\": ", "useNodeId", 5, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"literal_proxy_name\": ", "literalProxyName", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ProxyStatusConfig",
         fields: &F6,
-        oneofs: &[d::OneofInfo {
-            name: "proxy_name",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "proxy_name", required: false }],
     };
     impl d::Describe for super::http_connection_manager::ProxyStatusConfig {
         const INFO: &'static d::MessageInfo = &M6;
@@ -2028,16 +1512,10 @@ pub(crate) mod described {
             d::Field::put(&self.remove_connection_termination_details, v, &F6[1]);
             d::Field::put(&self.remove_response_flags, v, &F6[2]);
             d::Field::put(&self.set_recommended_response_code, v, &F6[3]);
-            if let Some(
-                super::http_connection_manager::proxy_status_config::ProxyName::UseNodeId(x),
-            ) = &self.proxy_name
-            {
+            if let Some(super::http_connection_manager::proxy_status_config::ProxyName::UseNodeId(x)) = &self.proxy_name {
                 d::put_member(x, v, &F6[4]);
             }
-            if let Some(
-                super::http_connection_manager::proxy_status_config::ProxyName::LiteralProxyName(x),
-            ) = &self.proxy_name
-            {
+            if let Some(super::http_connection_manager::proxy_status_config::ProxyName::LiteralProxyName(x)) = &self.proxy_name {
                 d::put_member(x, v, &F6[5]);
             }
         }
@@ -2049,87 +1527,27 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_connection_manager::ProxyStatusConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.remove_details, r, f),
                 1 => r::slot(&mut self.remove_connection_termination_details, r, f),
                 2 => r::slot(&mut self.remove_response_flags, r, f),
                 3 => r::slot(&mut self.set_recommended_response_code, r, f),
-                4 => {
-                    r::member(r, f, |x| {
-                        self.proxy_name = Some(super::http_connection_manager::proxy_status_config::ProxyName::UseNodeId(x))
-                    })
-                }
-                5 => r::member(r, f, |x| {
-                    self.proxy_name = Some(super::http_connection_manager::proxy_status_config::ProxyName::LiteralProxyName(x))
-                }),
+                4 => r::member(r, f, |x| self.proxy_name = Some(super::http_connection_manager::proxy_status_config::ProxyName::UseNodeId(x))),
+                5 => r::member(r, f, |x| self.proxy_name = Some(super::http_connection_manager::proxy_status_config::ProxyName::LiteralProxyName(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F7: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"subject\": ",
-            "subject",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"cert\": ",
-            "cert",
-            3,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"chain\": ",
-            "chain",
-            6,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"dns\": ",
-            "dns",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"uri\": ",
-            "uri",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"issuer\": ",
-            "issuer",
-            8,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"format\": ",
-            "format",
-            7,
-            6,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"subject\": ", "subject", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"cert\": ", "cert", 3, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"chain\": ", "chain", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"dns\": ", "dns", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"uri\": ", "uri", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"issuer\": ", "issuer", 8, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"format\": ", "format", 7, 6, d::Kind::Enum(&E2), d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails",
@@ -2163,12 +1581,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_connection_manager::SetCurrentClientCertDetails {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.subject, r, f),
                 1 => r::slot(&mut self.cert, r, f),
@@ -2207,22 +1620,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"verbose\": ",
-            "verbose",
-            6,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_path_tag_length\": ",
-            "maxPathTagLength",
-            7,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"verbose\": ", "verbose", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_path_tag_length\": ", "maxPathTagLength", 7, 4, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"custom_tags\": ",
             "customTags",
@@ -2239,38 +1638,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::trace::v3::described::M9),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"spawn_upstream_span\": ",
-            "spawnUpstreamSpan",
-            10,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"operation\": ",
-            "operation",
-            11,
-            8,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"upstream_operation\": ",
-            "upstreamOperation",
-            12,
-            9,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"no_context_propagation\": ",
-            "noContextPropagation",
-            13,
-            10,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"spawn_upstream_span\": ", "spawnUpstreamSpan", 10, 7, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"operation\": ", "operation", 11, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upstream_operation\": ", "upstreamOperation", 12, 9, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"no_context_propagation\": ", "noContextPropagation", 13, 10, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing",
@@ -2308,12 +1679,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_connection_manager::Tracing {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.client_sampling, r, f),
                 1 => r::slot(&mut self.random_sampling, r, f),
@@ -2332,30 +1698,9 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"upgrade_type\": ",
-            "upgradeType",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"filters\": ",
-            "filters",
-            2,
-            1,
-            d::Kind::Message(&M10),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"enabled\": ",
-            "enabled",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"upgrade_type\": ", "upgradeType", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filters\": ", "filters", 2, 1, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"enabled\": ", "enabled", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig",
@@ -2385,12 +1730,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_connection_manager::UpgradeConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.upgrade_type, r, f),
                 1 => r::slot(&mut self.filters, r, f),
@@ -2401,24 +1741,9 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            4,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 4, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"config_discovery\": ",
             "configDiscovery",
@@ -2428,30 +1753,13 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"is_optional\": ",
-            "isOptional",
-            6,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"disabled\": ",
-            "disabled",
-            7,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"is_optional\": ", "isOptional", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disabled\": ", "disabled", 7, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter",
         fields: &F10,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::HttpFilter {
         const INFO: &'static d::MessageInfo = &M10;
@@ -2482,20 +1790,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::http_filter::ConfigType::TypedConfig(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.config_type = Some(super::http_filter::ConfigType::ConfigDiscovery(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::http_filter::ConfigType::TypedConfig(x))),
+                2 => r::member(r, f, |x| self.config_type = Some(super::http_filter::ConfigType::ConfigDiscovery(x))),
                 3 => r::slot(&mut self.is_optional, r, f),
                 4 => r::slot(&mut self.disabled, r, f),
                 _ => Ok(()),
@@ -2504,14 +1803,7 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"mappers\": ",
-            "mappers",
-            1,
-            0,
-            d::Kind::Message(&M14),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"mappers\": ", "mappers", 1, 0, d::Kind::Message(&M14), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"body_format\": ",
             "bodyFormat",
@@ -2521,11 +1813,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig", fields: &F11, oneofs: &[] };
     impl d::Describe for super::LocalReplyConfig {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -2548,12 +1837,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalReplyConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.mappers, r, f),
                 1 => r::slot(&mut self.body_format, r, f),
@@ -2571,20 +1855,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"route_config_name\": ",
-            "routeConfigName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"route_config_name\": ", "routeConfigName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.http_connection_manager.v3.Rds",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.Rds", fields: &F12, oneofs: &[] };
     impl d::Describe for super::Rds {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -2607,12 +1881,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Rds {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config_source, r, f),
                 1 => r::slot(&mut self.route_config_name, r, f),
@@ -2621,19 +1890,10 @@ pub(crate) mod described {
         }
     }
 
-    static F13: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"typed_config\": ",
-        "typedConfig",
-        1,
-        0,
-        d::Kind::Message(<crate::Any as d::Describe>::INFO),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension",
-        fields: &F13,
-        oneofs: &[],
-    };
+    static F13: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"typed_config\": ", "typedConfig", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
+    pub(crate) static M13: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension", fields: &F13, oneofs: &[] };
     impl d::Describe for super::RequestIdExtension {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -2655,12 +1915,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RequestIdExtension {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.typed_config, r, f),
                 _ => Ok(()),
@@ -2678,26 +1933,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"status_code\": ",
-            "statusCode",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Int(600)),
-            d::Rule::Gte(d::Bound::Int(200)),
-        ]),
-        d::FieldInfo::new(
-            "\"body\": ",
-            "body",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"status_code\": ", "statusCode", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
+        d::FieldInfo::new("\"body\": ", "body", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"body_format_override\": ",
             "bodyFormatOverride",
@@ -2716,11 +1954,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::MaxItems(1000)]),
     ];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper",
-        fields: &F14,
-        oneofs: &[],
-    };
+    pub(crate) static M14: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper", fields: &F14, oneofs: &[] };
     impl d::Describe for super::ResponseMapper {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -2746,12 +1981,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResponseMapper {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.status_code, r, f),
@@ -2773,20 +2003,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"srds_resources_locator\": ",
-            "srdsResourcesLocator",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"srds_resources_locator\": ", "srdsResourcesLocator", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds", fields: &F15, oneofs: &[] };
     impl d::Describe for super::ScopedRds {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -2809,12 +2029,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScopedRds {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.scoped_rds_config_source, r, f),
                 1 => r::slot(&mut self.srds_resources_locator, r, f),
@@ -2858,12 +2073,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScopedRouteConfigurationsList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.scoped_route_configurations, r, f),
                 _ => Ok(()),
@@ -2872,24 +2082,9 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"scope_key_builder\": ",
-            "scopeKeyBuilder",
-            2,
-            1,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"scope_key_builder\": ", "scopeKeyBuilder", 2, 1, d::Kind::Message(&M18), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"rds_config_source\": ",
             "rdsConfigSource",
@@ -2907,23 +2102,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"scoped_rds\": ",
-            "scopedRds",
-            5,
-            4,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"scoped_rds\": ", "scopedRds", 5, 4, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes",
         fields: &F17,
-        oneofs: &[d::OneofInfo {
-            name: "config_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_specifier", required: true }],
     };
     impl d::Describe for super::ScopedRoutes {
         const INFO: &'static d::MessageInfo = &M17;
@@ -2939,14 +2123,10 @@ pub(crate) mod described {
             d::Field::put(&self.name, v, &F17[0]);
             d::Field::put(&self.scope_key_builder, v, &F17[1]);
             d::Field::put(&self.rds_config_source, v, &F17[2]);
-            if let Some(super::scoped_routes::ConfigSpecifier::ScopedRouteConfigurationsList(x)) =
-                &self.config_specifier
-            {
+            if let Some(super::scoped_routes::ConfigSpecifier::ScopedRouteConfigurationsList(x)) = &self.config_specifier {
                 d::put_member(x, v, &F17[3]);
             }
-            if let Some(super::scoped_routes::ConfigSpecifier::ScopedRds(x)) =
-                &self.config_specifier
-            {
+            if let Some(super::scoped_routes::ConfigSpecifier::ScopedRds(x)) = &self.config_specifier {
                 d::put_member(x, v, &F17[4]);
             }
         }
@@ -2958,39 +2138,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ScopedRoutes {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.scope_key_builder, r, f),
                 2 => r::slot(&mut self.rds_config_source, r, f),
-                3 => r::member(r, f, |x| {
-                    self.config_specifier = Some(
-                        super::scoped_routes::ConfigSpecifier::ScopedRouteConfigurationsList(x),
-                    )
-                }),
-                4 => r::member(r, f, |x| {
-                    self.config_specifier =
-                        Some(super::scoped_routes::ConfigSpecifier::ScopedRds(x))
-                }),
+                3 => r::member(r, f, |x| self.config_specifier = Some(super::scoped_routes::ConfigSpecifier::ScopedRouteConfigurationsList(x))),
+                4 => r::member(r, f, |x| self.config_specifier = Some(super::scoped_routes::ConfigSpecifier::ScopedRds(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F18: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"fragments\": ",
-        "fragments",
-        1,
-        0,
-        d::Kind::Message(&M19),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
+    static F18: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"fragments\": ", "fragments", 1, 0, d::Kind::Message(&M19), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M18: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder",
         fields: &F18,
@@ -3017,12 +2178,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_routes::ScopeKeyBuilder {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fragments, r, f),
                 _ => Ok(()),
@@ -3030,22 +2186,12 @@ pub(crate) mod described {
         }
     }
 
-    static F19: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header_value_extractor\": ",
-        "headerValueExtractor",
-        1,
-        0,
-        d::Kind::Message(&M20),
-        d::Cardinality::Optional,
-    )
-    .oneof(0)];
+    static F19: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"header_value_extractor\": ", "headerValueExtractor", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional).oneof(0)];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder",
         fields: &F19,
-        oneofs: &[d::OneofInfo {
-            name: "type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "type", required: true }],
     };
     impl d::Describe for super::scoped_routes::scope_key_builder::FragmentBuilder {
         const INFO: &'static d::MessageInfo = &M19;
@@ -3058,7 +2204,9 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::scoped_routes::scope_key_builder::fragment_builder::Type::HeaderValueExtractor(x)) = &self.r#type { d::put_member(x, v, &F19[0]); }
+            if let Some(super::scoped_routes::scope_key_builder::fragment_builder::Type::HeaderValueExtractor(x)) = &self.r#type {
+                d::put_member(x, v, &F19[0]);
+            }
         }
     }
     impl ::core::fmt::Debug for super::scoped_routes::scope_key_builder::FragmentBuilder {
@@ -3068,74 +2216,32 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_routes::scope_key_builder::FragmentBuilder {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#type = Some(super::scoped_routes::scope_key_builder::fragment_builder::Type::HeaderValueExtractor(x))
-                }),
+                0 => {
+                    r::member(r, f, |x| self.r#type = Some(super::scoped_routes::scope_key_builder::fragment_builder::Type::HeaderValueExtractor(x)))
+                }
                 _ => Ok(()),
             }
         }
     }
 
     static F20: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"element_separator\": ",
-            "elementSeparator",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"index\": ",
-            "index",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"element\": ",
-            "element",
-            4,
-            3,
-            d::Kind::Message(&M21),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"element_separator\": ", "elementSeparator", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"index\": ", "index", 3, 2, d::Kind::U32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"element\": ", "element", 4, 3, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M20: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder.HeaderValueExtractor",
         fields: &F20,
-        oneofs: &[d::OneofInfo {
-            name: "extract_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "extract_type", required: false }],
     };
-    impl d::Describe
-        for super::scoped_routes::scope_key_builder::fragment_builder::HeaderValueExtractor
-    {
+    impl d::Describe for super::scoped_routes::scope_key_builder::fragment_builder::HeaderValueExtractor {
         const INFO: &'static d::MessageInfo = &M20;
     }
-    impl d::Reflect
-        for super::scoped_routes::scope_key_builder::fragment_builder::HeaderValueExtractor
-    {
+    impl d::Reflect for super::scoped_routes::scope_key_builder::fragment_builder::HeaderValueExtractor {
         fn info(&self) -> &'static d::MessageInfo {
             &M20
         }
@@ -3145,27 +2251,25 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F20[0]);
             d::Field::put(&self.element_separator, v, &F20[1]);
-            if let Some(super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::ExtractType::Index(x)) = &self.extract_type { d::put_member(x, v, &F20[2]); }
-            if let Some(super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::ExtractType::Element(x)) = &self.extract_type { d::put_member(x, v, &F20[3]); }
+            if let Some(super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::ExtractType::Index(x)) = &self.extract_type
+            {
+                d::put_member(x, v, &F20[2]);
+            }
+            if let Some(super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::ExtractType::Element(x)) =
+                &self.extract_type
+            {
+                d::put_member(x, v, &F20[3]);
+            }
         }
     }
-    impl ::core::fmt::Debug
-        for super::scoped_routes::scope_key_builder::fragment_builder::HeaderValueExtractor
-    {
+    impl ::core::fmt::Debug for super::scoped_routes::scope_key_builder::fragment_builder::HeaderValueExtractor {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             d::debug(self, f)
         }
     }
     #[cfg(feature = "registry")]
-    impl r::ReadFields
-        for super::scoped_routes::scope_key_builder::fragment_builder::HeaderValueExtractor
-    {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+    impl r::ReadFields for super::scoped_routes::scope_key_builder::fragment_builder::HeaderValueExtractor {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.element_separator, r, f),
@@ -3173,7 +2277,8 @@ pub(crate) mod described {
                     self.extract_type = Some(super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::ExtractType::Index(x))
                 }),
                 3 => r::member(r, f, |x| {
-                    self.extract_type = Some(super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::ExtractType::Element(x))
+                    self.extract_type =
+                        Some(super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::ExtractType::Element(x))
                 }),
                 _ => Ok(()),
             }
@@ -3181,45 +2286,42 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"separator\": ",
-            "separator",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"separator\": ", "separator", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M21: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder.HeaderValueExtractor.KvElement",
         fields: &F21,
         oneofs: &[],
     };
-    impl d::Describe for super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::KvElement { const INFO: &'static d::MessageInfo = &M21; }
+    impl d::Describe for super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::KvElement {
+        const INFO: &'static d::MessageInfo = &M21;
+    }
     impl d::Reflect for super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::KvElement {
-            fn info(&self) -> &'static d::MessageInfo { &M21 }
-            fn as_value(&self) -> d::Value<'_> { d::Value::Message(self) }
-            fn visit(&self, v: &mut dyn d::Visitor) { d::Field::put(&self.separator, v, &F21[0]);
-d::Field::put(&self.key, v, &F21[1]);
- }
+        fn info(&self) -> &'static d::MessageInfo {
+            &M21
         }
+        fn as_value(&self) -> d::Value<'_> {
+            d::Value::Message(self)
+        }
+        fn visit(&self, v: &mut dyn d::Visitor) {
+            d::Field::put(&self.separator, v, &F21[0]);
+            d::Field::put(&self.key, v, &F21[1]);
+        }
+    }
     impl ::core::fmt::Debug for super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::KvElement {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { d::debug(self, f) }
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            d::debug(self, f)
         }
+    }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::scoped_routes::scope_key_builder::fragment_builder::header_value_extractor::KvElement {
-            fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result { match at { 0 => r::slot(&mut self.separator, r, f),
-1 => r::slot(&mut self.key, r, f),
- _ => Ok(()) } }
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
+            match at {
+                0 => r::slot(&mut self.separator, r, f),
+                1 => r::slot(&mut self.key, r, f),
+                _ => Ok(()),
+            }
         }
+    }
 }

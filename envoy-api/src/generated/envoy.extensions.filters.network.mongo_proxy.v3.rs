@@ -34,23 +34,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"access_log\": ",
-            "accessLog",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"access_log\": ", "accessLog", 2, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"delay\": ",
             "delay",
@@ -59,37 +44,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::filters::common::fault::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"emit_dynamic_metadata\": ",
-            "emitDynamicMetadata",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"commands\": ",
-            "commands",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"max_bson_depth\": ",
-            "maxBsonDepth",
-            6,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"emit_dynamic_metadata\": ", "emitDynamicMetadata", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"commands\": ", "commands", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"max_bson_depth\": ", "maxBsonDepth", 6, 5, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy", fields: &F0, oneofs: &[] };
     impl d::Describe for super::MongoProxy {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -116,12 +77,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MongoProxy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.access_log, r, f),

@@ -9,17 +9,13 @@ pub struct RateLimit {
     #[prost(string, tag = "2")]
     pub domain: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "3")]
-    pub descriptors: ::prost::alloc::vec::Vec<
-        super::super::super::super::common::ratelimit::v3::RateLimitDescriptor,
-    >,
+    pub descriptors: ::prost::alloc::vec::Vec<super::super::super::super::common::ratelimit::v3::RateLimitDescriptor>,
     #[prost(message, optional, tag = "4")]
     pub timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(bool, tag = "5")]
     pub failure_mode_deny: bool,
     #[prost(message, optional, tag = "6")]
-    pub rate_limit_service: ::core::option::Option<
-        super::super::super::super::super::config::ratelimit::v3::RateLimitServiceConfig,
-    >,
+    pub rate_limit_service: ::core::option::Option<super::super::super::super::super::config::ratelimit::v3::RateLimitServiceConfig>,
 }
 impl ::prost::Name for RateLimit {
     const NAME: &'static str = "RateLimit";
@@ -38,24 +34,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"domain\": ",
-            "domain",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"domain\": ", "domain", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"descriptors\": ",
             "descriptors",
@@ -73,14 +53,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"failure_mode_deny\": ",
-            "failureModeDeny",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"failure_mode_deny\": ", "failureModeDeny", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"rate_limit_service\": ",
             "rateLimitService",
@@ -91,11 +64,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.ratelimit.v3.RateLimit",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.ratelimit.v3.RateLimit", fields: &F0, oneofs: &[] };
     impl d::Describe for super::RateLimit {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -122,12 +92,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.domain, r, f),

@@ -7,16 +7,11 @@ pub struct Rbac {
     #[prost(message, optional, tag = "1")]
     pub rules: ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
     #[prost(message, optional, tag = "6")]
-    pub matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(message, optional, tag = "2")]
-    pub shadow_rules:
-        ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
+    pub shadow_rules: ::core::option::Option<super::super::super::super::super::config::rbac::v3::Rbac>,
     #[prost(message, optional, tag = "7")]
-    pub shadow_matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub shadow_matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(string, tag = "5")]
     pub shadow_rules_stat_prefix: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -73,24 +68,14 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.network.rbac.v3.RBAC.EnforcementType",
-        values: &[
-            d::EnumValue::new(0, "ONE_TIME_ON_FIRST_BYTE"),
-            d::EnumValue::new(1, "CONTINUOUS"),
-        ],
+        values: &[d::EnumValue::new(0, "ONE_TIME_ON_FIRST_BYTE"), d::EnumValue::new(1, "CONTINUOUS")],
     };
     impl d::DescribeEnum for super::rbac::EnforcementType {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"rules\": ",
-            "rules",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -115,31 +100,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"shadow_rules_stat_prefix\": ",
-            "shadowRulesStatPrefix",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            3,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"enforcement_type\": ",
-            "enforcementType",
-            4,
-            6,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"shadow_rules_stat_prefix\": ", "shadowRulesStatPrefix", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 3, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"enforcement_type\": ", "enforcementType", 4, 6, d::Kind::Enum(&E0), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"delay_deny\": ",
             "delayDeny",
@@ -149,11 +112,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.rbac.v3.RBAC",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.network.rbac.v3.RBAC", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Rbac {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -182,12 +141,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Rbac {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.rules, r, f),
                 1 => r::slot(&mut self.matcher, r, f),

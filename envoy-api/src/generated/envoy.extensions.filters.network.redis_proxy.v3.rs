@@ -13,16 +13,13 @@ pub struct RedisProxy {
     #[prost(message, optional, tag = "5")]
     pub prefix_routes: ::core::option::Option<redis_proxy::PrefixRoutes>,
     #[prost(message, optional, tag = "6")]
-    pub downstream_auth_password:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub downstream_auth_password: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, repeated, tag = "9")]
-    pub downstream_auth_passwords:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::DataSource>,
+    pub downstream_auth_passwords: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, repeated, tag = "8")]
     pub faults: ::prost::alloc::vec::Vec<redis_proxy::RedisFault>,
     #[prost(message, optional, tag = "7")]
-    pub downstream_auth_username:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub downstream_auth_username: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "10")]
     pub external_auth_provider: ::core::option::Option<RedisExternalAuthProvider>,
     #[prost(string, repeated, tag = "11")]
@@ -42,9 +39,7 @@ pub mod redis_proxy {
         #[prost(bool, tag = "3")]
         pub enable_redirection: bool,
         #[prost(message, optional, tag = "9")]
-        pub dns_cache_config: ::core::option::Option<
-            super::super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig,
-        >,
+        pub dns_cache_config: ::core::option::Option<super::super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig>,
         #[prost(uint32, tag = "4")]
         pub max_buffer_size_before_flush: u32,
         #[prost(message, optional, tag = "5")]
@@ -60,9 +55,7 @@ pub mod redis_proxy {
     }
     /// Nested message and enum types in `ConnPoolSettings`.
     pub mod conn_pool_settings {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum ReadPolicy {
             Master = 0,
@@ -86,9 +79,7 @@ pub mod redis_proxy {
                     Self::PreferReplica => "PREFER_REPLICA",
                     Self::Any => "ANY",
                     Self::LocalZoneAffinity => "LOCAL_ZONE_AFFINITY",
-                    Self::LocalZoneAffinityReplicasAndPrimary => {
-                        "LOCAL_ZONE_AFFINITY_REPLICAS_AND_PRIMARY"
-                    }
+                    Self::LocalZoneAffinityReplicasAndPrimary => "LOCAL_ZONE_AFFINITY_REPLICAS_AND_PRIMARY",
                 }
             }
             /// Creates an enum from field names used in the ProtoBuf definition.
@@ -100,9 +91,7 @@ pub mod redis_proxy {
                     "PREFER_REPLICA" => Some(Self::PreferReplica),
                     "ANY" => Some(Self::Any),
                     "LOCAL_ZONE_AFFINITY" => Some(Self::LocalZoneAffinity),
-                    "LOCAL_ZONE_AFFINITY_REPLICAS_AND_PRIMARY" => {
-                        Some(Self::LocalZoneAffinityReplicasAndPrimary)
-                    }
+                    "LOCAL_ZONE_AFFINITY_REPLICAS_AND_PRIMARY" => Some(Self::LocalZoneAffinityReplicasAndPrimary),
                     _ => None,
                 }
             }
@@ -115,8 +104,7 @@ pub mod redis_proxy {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -155,9 +143,8 @@ pub mod redis_proxy {
                 #[prost(string, tag = "1")]
                 pub cluster: ::prost::alloc::string::String,
                 #[prost(message, optional, tag = "2")]
-                pub runtime_fraction: ::core::option::Option<
-                    super::super::super::super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-                >,
+                pub runtime_fraction:
+                    ::core::option::Option<super::super::super::super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
                 #[prost(bool, tag = "3")]
                 pub exclude_read_commands: bool,
             }
@@ -165,12 +152,10 @@ pub mod redis_proxy {
                 const NAME: &'static str = "RequestMirrorPolicy";
                 const PACKAGE: &'static str = "envoy.extensions.filters.network.redis_proxy.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy"
-                        .into()
+                    "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy"
-                        .into()
+                    "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -183,12 +168,10 @@ pub mod redis_proxy {
                 const NAME: &'static str = "ReadCommandPolicy";
                 const PACKAGE: &'static str = "envoy.extensions.filters.network.redis_proxy.v3";
                 fn full_name() -> ::prost::alloc::string::String {
-                    "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy"
-                        .into()
+                    "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy"
-                        .into()
+                    "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy".into()
                 }
             }
         }
@@ -196,12 +179,10 @@ pub mod redis_proxy {
             const NAME: &'static str = "Route";
             const PACKAGE: &'static str = "envoy.extensions.filters.network.redis_proxy.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route"
-                    .into()
+                "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route"
-                    .into()
+                "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route".into()
             }
         }
     }
@@ -212,8 +193,7 @@ pub mod redis_proxy {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -222,9 +202,7 @@ pub mod redis_proxy {
         #[prost(enumeration = "redis_fault::RedisFaultType", tag = "1")]
         pub fault_type: i32,
         #[prost(message, optional, tag = "2")]
-        pub fault_enabled: ::core::option::Option<
-            super::super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-        >,
+        pub fault_enabled: ::core::option::Option<super::super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
         #[prost(message, optional, tag = "3")]
         pub delay: ::core::option::Option<::prost_types::Duration>,
         #[prost(string, repeated, tag = "4")]
@@ -232,9 +210,7 @@ pub mod redis_proxy {
     }
     /// Nested message and enum types in `RedisFault`.
     pub mod redis_fault {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum RedisFaultType {
             Delay = 0,
@@ -268,8 +244,7 @@ pub mod redis_proxy {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -285,8 +260,7 @@ pub mod redis_proxy {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -330,11 +304,9 @@ impl ::prost::Name for RedisProxy {
 #[prost(skip_debug)]
 pub struct RedisProtocolOptions {
     #[prost(message, optional, tag = "1")]
-    pub auth_password:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub auth_password: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "2")]
-    pub auth_username:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub auth_username: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "3")]
     pub aws_iam: ::core::option::Option<AwsIam>,
     #[prost(message, repeated, tag = "4")]
@@ -346,17 +318,11 @@ pub mod redis_protocol_options {
     #[prost(skip_debug)]
     pub struct Credential {
         #[prost(message, optional, tag = "1")]
-        pub address: ::core::option::Option<
-            super::super::super::super::super::super::config::core::v3::Address,
-        >,
+        pub address: ::core::option::Option<super::super::super::super::super::super::config::core::v3::Address>,
         #[prost(message, optional, tag = "2")]
-        pub auth_password: ::core::option::Option<
-            super::super::super::super::super::super::config::core::v3::DataSource,
-        >,
+        pub auth_password: ::core::option::Option<super::super::super::super::super::super::config::core::v3::DataSource>,
         #[prost(message, optional, tag = "3")]
-        pub auth_username: ::core::option::Option<
-            super::super::super::super::super::super::config::core::v3::DataSource,
-        >,
+        pub auth_username: ::core::option::Option<super::super::super::super::super::super::config::core::v3::DataSource>,
     }
     impl ::prost::Name for Credential {
         const NAME: &'static str = "Credential";
@@ -365,8 +331,7 @@ pub mod redis_protocol_options {
             "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential".into()
         }
     }
 }
@@ -377,16 +342,14 @@ impl ::prost::Name for RedisProtocolOptions {
         "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct AwsIam {
     #[prost(message, optional, tag = "1")]
-    pub credential_provider:
-        ::core::option::Option<super::super::super::super::common::aws::v3::AwsCredentialProvider>,
+    pub credential_provider: ::core::option::Option<super::super::super::super::common::aws::v3::AwsCredentialProvider>,
     #[prost(string, tag = "2")]
     pub cache_name: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -410,8 +373,7 @@ impl ::prost::Name for AwsIam {
 #[prost(skip_debug)]
 pub struct RedisExternalAuthProvider {
     #[prost(message, optional, tag = "1")]
-    pub grpc_service:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
+    pub grpc_service: ::core::option::Option<super::super::super::super::super::config::core::v3::GrpcService>,
     #[prost(bool, tag = "2")]
     pub enable_auth_expiration: bool,
 }
@@ -422,8 +384,7 @@ impl ::prost::Name for RedisExternalAuthProvider {
         "envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider".into()
     }
 }
 
@@ -473,31 +434,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::common::aws::v3::described::M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"cache_name\": ",
-            "cacheName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"service_name\": ",
-            "serviceName",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"region\": ",
-            "region",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"cache_name\": ", "cacheName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"service_name\": ", "serviceName", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"region\": ", "region", 4, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"expiration_time\": ",
             "expirationTime",
@@ -506,16 +445,10 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Duration(900000000000)),
-            d::Rule::Gte(d::Bound::Duration(0)),
-        ]),
+        .rules(&[d::Rule::Lte(d::Bound::Duration(900000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.AwsIam",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.AwsIam", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AwsIam {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -541,12 +474,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AwsIam {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credential_provider, r, f),
                 1 => r::slot(&mut self.cache_name, r, f),
@@ -567,20 +495,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"enable_auth_expiration\": ",
-            "enableAuthExpiration",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"enable_auth_expiration\": ", "enableAuthExpiration", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider", fields: &F1, oneofs: &[] };
     impl d::Describe for super::RedisExternalAuthProvider {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -603,12 +521,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedisExternalAuthProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.grpc_service, r, f),
                 1 => r::slot(&mut self.enable_auth_expiration, r, f),
@@ -636,28 +549,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new(
-            "\"aws_iam\": ",
-            "awsIam",
-            3,
-            2,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"credentials\": ",
-            "credentials",
-            4,
-            3,
-            d::Kind::Message(&M3),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"aws_iam\": ", "awsIam", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"credentials\": ", "credentials", 4, 3, d::Kind::Message(&M3), d::Cardinality::Repeated),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions", fields: &F2, oneofs: &[] };
     impl d::Describe for super::RedisProtocolOptions {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -682,12 +578,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedisProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.auth_password, r, f),
                 1 => r::slot(&mut self.auth_username, r, f),
@@ -726,11 +617,8 @@ pub(crate) mod described {
         )
         .sensitive(),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential", fields: &F3, oneofs: &[] };
     impl d::Describe for super::redis_protocol_options::Credential {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -754,12 +642,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_protocol_options::Credential {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address, r, f),
                 1 => r::slot(&mut self.auth_password, r, f),
@@ -770,40 +653,10 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 11] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"settings\": ",
-            "settings",
-            3,
-            1,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"latency_in_micros\": ",
-            "latencyInMicros",
-            4,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"prefix_routes\": ",
-            "prefixRoutes",
-            5,
-            3,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"settings\": ", "settings", 3, 1, d::Kind::Message(&M5), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"latency_in_micros\": ", "latencyInMicros", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"prefix_routes\": ", "prefixRoutes", 5, 3, d::Kind::Message(&M7), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"downstream_auth_password\": ",
             "downstreamAuthPassword",
@@ -812,10 +665,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        })
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false })
         .sensitive(),
         d::FieldInfo::new(
             "\"downstream_auth_passwords\": ",
@@ -826,14 +676,7 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .sensitive(),
-        d::FieldInfo::new(
-            "\"faults\": ",
-            "faults",
-            8,
-            6,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"faults\": ", "faults", 8, 6, d::Kind::Message(&M11), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"downstream_auth_username\": ",
             "downstreamAuthUsername",
@@ -843,37 +686,13 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new(
-            "\"external_auth_provider\": ",
-            "externalAuthProvider",
-            10,
-            8,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"custom_commands\": ",
-            "customCommands",
-            11,
-            9,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"protocol_version\": ",
-            "protocolVersion",
-            12,
-            10,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"external_auth_provider\": ", "externalAuthProvider", 10, 8, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"custom_commands\": ", "customCommands", 11, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"protocol_version\": ", "protocolVersion", 12, 10, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy", fields: &F4, oneofs: &[] };
     impl d::Describe for super::RedisProxy {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -905,12 +724,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedisProxy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
                 1 => r::slot(&mut self.settings, r, f),
@@ -938,40 +752,17 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"enable_hashtagging\": ",
-            "enableHashtagging",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"enable_redirection\": ",
-            "enableRedirection",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"enable_hashtagging\": ", "enableHashtagging", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_redirection\": ", "enableRedirection", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_cache_config\": ",
             "dnsCacheConfig",
             9,
             3,
-            d::Kind::Message(
-                &crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"max_buffer_size_before_flush\": ",
-            "maxBufferSizeBeforeFlush",
-            4,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"max_buffer_size_before_flush\": ", "maxBufferSizeBeforeFlush", 4, 4, d::Kind::U32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"buffer_flush_timeout\": ",
             "bufferFlushTimeout",
@@ -980,45 +771,13 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"max_upstream_unknown_connections\": ",
-            "maxUpstreamUnknownConnections",
-            6,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"enable_command_stats\": ",
-            "enableCommandStats",
-            8,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"read_policy\": ",
-            "readPolicy",
-            7,
-            8,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"connection_rate_limit\": ",
-            "connectionRateLimit",
-            10,
-            9,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"max_upstream_unknown_connections\": ", "maxUpstreamUnknownConnections", 6, 6, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_command_stats\": ", "enableCommandStats", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"read_policy\": ", "readPolicy", 7, 8, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"connection_rate_limit\": ", "connectionRateLimit", 10, 9, d::Kind::Message(&M6), d::Cardinality::Optional),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings", fields: &F5, oneofs: &[] };
     impl d::Describe for super::redis_proxy::ConnPoolSettings {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -1049,12 +808,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::ConnPoolSettings {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.op_timeout, r, f),
                 1 => r::slot(&mut self.enable_hashtagging, r, f),
@@ -1071,20 +825,11 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"connection_rate_limit_per_sec\": ",
-        "connectionRateLimitPerSec",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"connection_rate_limit_per_sec\": ", "connectionRateLimitPerSec", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit", fields: &F6, oneofs: &[] };
     impl d::Describe for super::redis_proxy::ConnectionRateLimit {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1106,12 +851,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::ConnectionRateLimit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.connection_rate_limit_per_sec, r, f),
                 _ => Ok(()),
@@ -1120,36 +860,12 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"routes\": ",
-            "routes",
-            1,
-            0,
-            d::Kind::Message(&M8),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"case_insensitive\": ",
-            "caseInsensitive",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"catch_all_route\": ",
-            "catchAllRoute",
-            4,
-            2,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"routes\": ", "routes", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"case_insensitive\": ", "caseInsensitive", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"catch_all_route\": ", "catchAllRoute", 4, 2, d::Kind::Message(&M8), d::Cardinality::Optional),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes", fields: &F7, oneofs: &[] };
     impl d::Describe for super::redis_proxy::PrefixRoutes {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1173,12 +889,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::PrefixRoutes {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.routes, r, f),
                 1 => r::slot(&mut self.case_insensitive, r, f),
@@ -1189,62 +900,15 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MaxBytes(1000)]),
-        d::FieldInfo::new(
-            "\"remove_prefix\": ",
-            "removePrefix",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"request_mirror_policy\": ",
-            "requestMirrorPolicy",
-            4,
-            3,
-            d::Kind::Message(&M10),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"key_formatter\": ",
-            "keyFormatter",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"read_command_policy\": ",
-            "readCommandPolicy",
-            6,
-            5,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(1000)]),
+        d::FieldInfo::new("\"remove_prefix\": ", "removePrefix", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"request_mirror_policy\": ", "requestMirrorPolicy", 4, 3, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"key_formatter\": ", "keyFormatter", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"read_command_policy\": ", "readCommandPolicy", 6, 5, d::Kind::Message(&M9), d::Cardinality::Optional),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route", fields: &F8, oneofs: &[] };
     impl d::Describe for super::redis_proxy::prefix_routes::Route {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1271,12 +935,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::prefix_routes::Route {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.prefix, r, f),
                 1 => r::slot(&mut self.remove_prefix, r, f),
@@ -1289,15 +948,8 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"cluster\": ",
-        "cluster",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
+    static F9: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy",
         fields: &F9,
@@ -1324,12 +976,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::prefix_routes::route::ReadCommandPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 _ => Ok(()),
@@ -1338,15 +985,7 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"runtime_fraction\": ",
             "runtimeFraction",
@@ -1355,14 +994,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"exclude_read_commands\": ",
-            "excludeReadCommands",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"exclude_read_commands\": ", "excludeReadCommands", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy",
@@ -1392,12 +1024,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::prefix_routes::route::RequestMirrorPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 1 => r::slot(&mut self.runtime_fraction, r, f),
@@ -1408,15 +1035,7 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"fault_type\": ",
-            "faultType",
-            1,
-            0,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fault_type\": ", "faultType", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"fault_enabled\": ",
             "faultEnabled",
@@ -1426,28 +1045,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"delay\": ",
-            "delay",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"commands\": ",
-            "commands",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"delay\": ", "delay", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"commands\": ", "commands", 4, 3, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault", fields: &F11, oneofs: &[] };
     impl d::Describe for super::redis_proxy::RedisFault {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1472,12 +1074,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::redis_proxy::RedisFault {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fault_type, r, f),
                 1 => r::slot(&mut self.fault_enabled, r, f),

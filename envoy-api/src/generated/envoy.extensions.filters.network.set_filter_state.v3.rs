@@ -5,17 +5,11 @@
 #[prost(skip_debug)]
 pub struct Config {
     #[prost(message, repeated, tag = "1")]
-    pub on_new_connection: ::prost::alloc::vec::Vec<
-        super::super::super::common::set_filter_state::v3::FilterStateValue,
-    >,
+    pub on_new_connection: ::prost::alloc::vec::Vec<super::super::super::common::set_filter_state::v3::FilterStateValue>,
     #[prost(message, repeated, tag = "2")]
-    pub on_downstream_tls_handshake: ::prost::alloc::vec::Vec<
-        super::super::super::common::set_filter_state::v3::FilterStateValue,
-    >,
+    pub on_downstream_tls_handshake: ::prost::alloc::vec::Vec<super::super::super::common::set_filter_state::v3::FilterStateValue>,
     #[prost(message, repeated, tag = "3")]
-    pub on_downstream_data: ::prost::alloc::vec::Vec<
-        super::super::super::common::set_filter_state::v3::FilterStateValue,
-    >,
+    pub on_downstream_data: ::prost::alloc::vec::Vec<super::super::super::common::set_filter_state::v3::FilterStateValue>,
 }
 impl ::prost::Name for Config {
     const NAME: &'static str = "Config";
@@ -39,9 +33,7 @@ pub(crate) mod described {
             "onNewConnection",
             1,
             0,
-            d::Kind::Message(
-                &crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
             d::Cardinality::Repeated,
         ),
         d::FieldInfo::new(
@@ -49,9 +41,7 @@ pub(crate) mod described {
             "onDownstreamTlsHandshake",
             2,
             1,
-            d::Kind::Message(
-                &crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
             d::Cardinality::Repeated,
         ),
         d::FieldInfo::new(
@@ -59,17 +49,12 @@ pub(crate) mod described {
             "onDownstreamData",
             3,
             2,
-            d::Kind::Message(
-                &crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.set_filter_state.v3.Config",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.set_filter_state.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -93,12 +78,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.on_new_connection, r, f),
                 1 => r::slot(&mut self.on_downstream_tls_handshake, r, f),

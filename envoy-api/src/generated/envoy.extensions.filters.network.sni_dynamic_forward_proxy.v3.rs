@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct FilterConfig {
     #[prost(message, optional, tag = "1")]
-    pub dns_cache_config: ::core::option::Option<
-        super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig,
-    >,
+    pub dns_cache_config: ::core::option::Option<super::super::super::super::common::dynamic_forward_proxy::v3::DnsCacheConfig>,
     #[prost(bool, tag = "3")]
     pub save_upstream_address: bool,
     #[prost(oneof = "filter_config::PortSpecifier", tags = "2")]
@@ -28,8 +26,7 @@ impl ::prost::Name for FilterConfig {
         "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig".into()
     }
 }
 
@@ -44,41 +41,19 @@ pub(crate) mod described {
             "dnsCacheConfig",
             1,
             0,
-            d::Kind::Message(
-                &crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"port_value\": ",
-            "portValue",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65535)),
-            d::Rule::Gt(d::Bound::Int(0)),
-        ]),
-        d::FieldInfo::new(
-            "\"save_upstream_address\": ",
-            "saveUpstreamAddress",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"port_value\": ", "portValue", 2, 1, d::Kind::U32, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"save_upstream_address\": ", "saveUpstreamAddress", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "port_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "port_specifier", required: false }],
     };
     impl d::Describe for super::FilterConfig {
         const INFO: &'static d::MessageInfo = &M0;
@@ -105,17 +80,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.dns_cache_config, r, f),
-                1 => r::member(r, f, |x| {
-                    self.port_specifier = Some(super::filter_config::PortSpecifier::PortValue(x))
-                }),
+                1 => r::member(r, f, |x| self.port_specifier = Some(super::filter_config::PortSpecifier::PortValue(x))),
                 2 => r::slot(&mut self.save_upstream_address, r, f),
                 _ => Ok(()),
             }

@@ -9,8 +9,7 @@ pub struct TcpProxy {
     #[prost(message, optional, tag = "14")]
     pub on_demand: ::core::option::Option<tcp_proxy::OnDemand>,
     #[prost(message, optional, tag = "9")]
-    pub metadata_match:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::Metadata>,
+    pub metadata_match: ::core::option::Option<super::super::super::super::super::config::core::v3::Metadata>,
     #[prost(message, optional, tag = "8")]
     pub idle_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "3")]
@@ -18,25 +17,19 @@ pub struct TcpProxy {
     #[prost(message, optional, tag = "4")]
     pub upstream_idle_timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, repeated, tag = "5")]
-    pub access_log: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::accesslog::v3::AccessLog,
-    >,
+    pub access_log: ::prost::alloc::vec::Vec<super::super::super::super::super::config::accesslog::v3::AccessLog>,
     #[prost(message, optional, tag = "7")]
     pub max_connect_attempts: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "18")]
-    pub backoff_options: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::BackoffStrategy,
-    >,
+    pub backoff_options: ::core::option::Option<super::super::super::super::super::config::core::v3::BackoffStrategy>,
     #[prost(message, repeated, tag = "11")]
-    pub hash_policy:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::v3::HashPolicy>,
+    pub hash_policy: ::prost::alloc::vec::Vec<super::super::super::super::super::r#type::v3::HashPolicy>,
     #[prost(message, optional, tag = "12")]
     pub tunneling_config: ::core::option::Option<tcp_proxy::TunnelingConfig>,
     #[prost(message, optional, tag = "13")]
     pub max_downstream_connection_duration: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "20")]
-    pub max_downstream_connection_duration_jitter_percentage:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+    pub max_downstream_connection_duration_jitter_percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
     #[prost(message, optional, tag = "15")]
     pub access_log_flush_interval: ::core::option::Option<::prost_types::Duration>,
     #[prost(bool, tag = "16")]
@@ -44,8 +37,7 @@ pub struct TcpProxy {
     #[prost(message, optional, tag = "17")]
     pub access_log_options: ::core::option::Option<tcp_proxy::TcpAccessLogOptions>,
     #[prost(message, repeated, tag = "19")]
-    pub proxy_protocol_tlvs:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::TlvEntry>,
+    pub proxy_protocol_tlvs: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::TlvEntry>,
     #[prost(enumeration = "ProxyProtocolTlvMergePolicy", tag = "23")]
     pub proxy_protocol_tlv_merge_policy: i32,
     #[prost(enumeration = "UpstreamConnectMode", tag = "21")]
@@ -75,20 +67,16 @@ pub mod tcp_proxy {
             #[prost(uint32, tag = "2")]
             pub weight: u32,
             #[prost(message, optional, tag = "3")]
-            pub metadata_match: ::core::option::Option<
-                super::super::super::super::super::super::super::config::core::v3::Metadata,
-            >,
+            pub metadata_match: ::core::option::Option<super::super::super::super::super::super::super::config::core::v3::Metadata>,
         }
         impl ::prost::Name for ClusterWeight {
             const NAME: &'static str = "ClusterWeight";
             const PACKAGE: &'static str = "envoy.extensions.filters.network.tcp_proxy.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight"
-                    .into()
+                "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight"
-                    .into()
+                "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight".into()
             }
         }
     }
@@ -99,8 +87,7 @@ pub mod tcp_proxy {
             "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -111,9 +98,7 @@ pub mod tcp_proxy {
         #[prost(bool, tag = "2")]
         pub use_post: bool,
         #[prost(message, repeated, tag = "3")]
-        pub headers_to_add: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::config::core::v3::HeaderValueOption,
-        >,
+        pub headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::HeaderValueOption>,
         #[prost(bool, tag = "4")]
         pub propagate_response_headers: bool,
         #[prost(string, tag = "5")]
@@ -121,17 +106,13 @@ pub mod tcp_proxy {
         #[prost(bool, tag = "6")]
         pub propagate_response_trailers: bool,
         #[prost(message, optional, tag = "7")]
-        pub request_id_extension: ::core::option::Option<
-            super::super::super::http_connection_manager::v3::RequestIdExtension,
-        >,
+        pub request_id_extension: ::core::option::Option<super::super::super::http_connection_manager::v3::RequestIdExtension>,
         #[prost(string, tag = "8")]
         pub request_id_header: ::prost::alloc::string::String,
         #[prost(string, tag = "9")]
         pub request_id_metadata_key: ::prost::alloc::string::String,
         #[prost(message, repeated, tag = "10")]
-        pub formatters: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-        >,
+        pub formatters: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     }
     impl ::prost::Name for TunnelingConfig {
         const NAME: &'static str = "TunnelingConfig";
@@ -140,17 +121,14 @@ pub mod tcp_proxy {
             "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct OnDemand {
         #[prost(message, optional, tag = "1")]
-        pub odcds_config: ::core::option::Option<
-            super::super::super::super::super::super::config::core::v3::ConfigSource,
-        >,
+        pub odcds_config: ::core::option::Option<super::super::super::super::super::super::config::core::v3::ConfigSource>,
         #[prost(string, tag = "2")]
         pub resources_locator: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "3")]
@@ -163,8 +141,7 @@ pub mod tcp_proxy {
             "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -184,8 +161,7 @@ pub mod tcp_proxy {
             "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -284,52 +260,17 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.filters.network.tcp_proxy.v3.UpstreamConnectMode",
-        values: &[
-            d::EnumValue::new(0, "IMMEDIATE"),
-            d::EnumValue::new(1, "ON_DOWNSTREAM_DATA"),
-            d::EnumValue::new(2, "ON_DOWNSTREAM_TLS_HANDSHAKE"),
-        ],
+        values: &[d::EnumValue::new(0, "IMMEDIATE"), d::EnumValue::new(1, "ON_DOWNSTREAM_DATA"), d::EnumValue::new(2, "ON_DOWNSTREAM_TLS_HANDSHAKE")],
     };
     impl d::DescribeEnum for super::UpstreamConnectMode {
         const INFO: &'static d::EnumInfo = &E1;
     }
 
     static F0: [d::FieldInfo; 23] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"weighted_clusters\": ",
-            "weightedClusters",
-            10,
-            2,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"on_demand\": ",
-            "onDemand",
-            14,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"weighted_clusters\": ", "weightedClusters", 10, 2, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"on_demand\": ", "onDemand", 14, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"metadata_match\": ",
             "metadataMatch",
@@ -370,15 +311,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"max_connect_attempts\": ",
-            "maxConnectAttempts",
-            7,
-            9,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"max_connect_attempts\": ", "maxConnectAttempts", 7, 9, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"backoff_options\": ",
             "backoffOptions",
@@ -396,14 +330,7 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1)]),
-        d::FieldInfo::new(
-            "\"tunneling_config\": ",
-            "tunnelingConfig",
-            12,
-            12,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"tunneling_config\": ", "tunnelingConfig", 12, 12, d::Kind::Message(&M3), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"max_downstream_connection_duration\": ",
             "maxDownstreamConnectionDuration",
@@ -430,30 +357,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"flush_access_log_on_connected\": ",
-            "flushAccessLogOnConnected",
-            16,
-            16,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"access_log_options\": ",
-            "accessLogOptions",
-            17,
-            17,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"flush_access_log_on_connected\": ", "flushAccessLogOnConnected", 16, 16, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"access_log_options\": ", "accessLogOptions", 17, 17, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"proxy_protocol_tlvs\": ",
             "proxyProtocolTlvs",
@@ -471,40 +378,16 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"upstream_connect_mode\": ",
-            "upstreamConnectMode",
-            21,
-            20,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"max_early_data_bytes\": ",
-            "maxEarlyDataBytes",
-            22,
-            21,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(1048576))]),
-        d::FieldInfo::new(
-            "\"check_drain_close\": ",
-            "checkDrainClose",
-            24,
-            22,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"upstream_connect_mode\": ", "upstreamConnectMode", 21, 20, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"max_early_data_bytes\": ", "maxEarlyDataBytes", 22, 21, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(1048576))]),
+        d::FieldInfo::new("\"check_drain_close\": ", "checkDrainClose", 24, 22, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "cluster_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "cluster_specifier", required: true }],
     };
     impl d::Describe for super::TcpProxy {
         const INFO: &'static d::MessageInfo = &M0;
@@ -521,9 +404,7 @@ pub(crate) mod described {
             if let Some(super::tcp_proxy::ClusterSpecifier::Cluster(x)) = &self.cluster_specifier {
                 d::put_member(x, v, &F0[1]);
             }
-            if let Some(super::tcp_proxy::ClusterSpecifier::WeightedClusters(x)) =
-                &self.cluster_specifier
-            {
+            if let Some(super::tcp_proxy::ClusterSpecifier::WeightedClusters(x)) = &self.cluster_specifier {
                 d::put_member(x, v, &F0[2]);
             }
             d::Field::put(&self.on_demand, v, &F0[3]);
@@ -537,11 +418,7 @@ pub(crate) mod described {
             d::Field::put(&self.hash_policy, v, &F0[11]);
             d::Field::put(&self.tunneling_config, v, &F0[12]);
             d::Field::put(&self.max_downstream_connection_duration, v, &F0[13]);
-            d::Field::put(
-                &self.max_downstream_connection_duration_jitter_percentage,
-                v,
-                &F0[14],
-            );
+            d::Field::put(&self.max_downstream_connection_duration_jitter_percentage, v, &F0[14]);
             d::Field::put(&self.access_log_flush_interval, v, &F0[15]);
             d::Field::put(&self.flush_access_log_on_connected, v, &F0[16]);
             d::Field::put(&self.access_log_options, v, &F0[17]);
@@ -559,21 +436,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TcpProxy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
-                1 => r::member(r, f, |x| {
-                    self.cluster_specifier = Some(super::tcp_proxy::ClusterSpecifier::Cluster(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.cluster_specifier =
-                        Some(super::tcp_proxy::ClusterSpecifier::WeightedClusters(x))
-                }),
+                1 => r::member(r, f, |x| self.cluster_specifier = Some(super::tcp_proxy::ClusterSpecifier::Cluster(x))),
+                2 => r::member(r, f, |x| self.cluster_specifier = Some(super::tcp_proxy::ClusterSpecifier::WeightedClusters(x))),
                 3 => r::slot(&mut self.on_demand, r, f),
                 4 => r::slot(&mut self.metadata_match, r, f),
                 5 => r::slot(&mut self.idle_timeout, r, f),
@@ -585,11 +452,7 @@ pub(crate) mod described {
                 11 => r::slot(&mut self.hash_policy, r, f),
                 12 => r::slot(&mut self.tunneling_config, r, f),
                 13 => r::slot(&mut self.max_downstream_connection_duration, r, f),
-                14 => r::slot(
-                    &mut self.max_downstream_connection_duration_jitter_percentage,
-                    r,
-                    f,
-                ),
+                14 => r::slot(&mut self.max_downstream_connection_duration_jitter_percentage, r, f),
                 15 => r::slot(&mut self.access_log_flush_interval, r, f),
                 16 => r::slot(&mut self.flush_access_log_on_connected, r, f),
                 17 => r::slot(&mut self.access_log_options, r, f),
@@ -612,14 +475,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"resources_locator\": ",
-            "resourcesLocator",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"resources_locator\": ", "resourcesLocator", 2, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"timeout\": ",
             "timeout",
@@ -629,11 +485,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand", fields: &F1, oneofs: &[] };
     impl d::Describe for super::tcp_proxy::OnDemand {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -657,12 +510,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::OnDemand {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.odcds_config, r, f),
                 1 => r::slot(&mut self.resources_locator, r, f),
@@ -682,28 +530,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"flush_access_log_on_connected\": ",
-            "flushAccessLogOnConnected",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"flush_access_log_on_start\": ",
-            "flushAccessLogOnStart",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"flush_access_log_on_connected\": ", "flushAccessLogOnConnected", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"flush_access_log_on_start\": ", "flushAccessLogOnStart", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions", fields: &F2, oneofs: &[] };
     impl d::Describe for super::tcp_proxy::TcpAccessLogOptions {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -727,12 +558,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::TcpAccessLogOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_log_flush_interval, r, f),
                 1 => r::slot(&mut self.flush_access_log_on_connected, r, f),
@@ -742,12 +568,42 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 10] = [d::FieldInfo::new("\"hostname\": ", "hostname", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]), d::FieldInfo::new("\"use_post\": ", "usePost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"headers_to_add\": ", "headersToAdd", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M37), d::Cardinality::Repeated).rules(&[d::Rule::MaxItems(1000)]), d::FieldInfo::new("\"propagate_response_headers\": ", "propagateResponseHeaders", 4, 3, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"post_path\": ", "postPath", 5, 4, d::Kind::String, d::Cardinality::Implicit), d::FieldInfo::new("\"propagate_response_trailers\": ", "propagateResponseTrailers", 6, 5, d::Kind::Bool, d::Cardinality::Implicit), d::FieldInfo::new("\"request_id_extension\": ", "requestIdExtension", 7, 6, d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M13), d::Cardinality::Optional), d::FieldInfo::new("\"request_id_header\": ", "requestIdHeader", 8, 7, d::Kind::String, d::Cardinality::Implicit), d::FieldInfo::new("\"request_id_metadata_key\": ", "requestIdMetadataKey", 9, 8, d::Kind::String, d::Cardinality::Implicit), d::FieldInfo::new("\"formatters\": ", "formatters", 10, 9, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Repeated), ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 10] = [
+        d::FieldInfo::new("\"hostname\": ", "hostname", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"use_post\": ", "usePost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"headers_to_add\": ",
+            "headersToAdd",
+            3,
+            2,
+            d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
+            d::Cardinality::Repeated,
+        )
+        .rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"propagate_response_headers\": ", "propagateResponseHeaders", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"post_path\": ", "postPath", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"propagate_response_trailers\": ", "propagateResponseTrailers", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"request_id_extension\": ",
+            "requestIdExtension",
+            7,
+            6,
+            d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M13),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new("\"request_id_header\": ", "requestIdHeader", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_id_metadata_key\": ", "requestIdMetadataKey", 9, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new(
+            "\"formatters\": ",
+            "formatters",
+            10,
+            9,
+            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
+            d::Cardinality::Repeated,
+        ),
+    ];
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::tcp_proxy::TunnelingConfig {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -778,12 +634,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::TunnelingConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.hostname, r, f),
                 1 => r::slot(&mut self.use_post, r, f),
@@ -800,20 +651,10 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"clusters\": ",
-        "clusters",
-        1,
-        0,
-        d::Kind::Message(&M5),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster",
-        fields: &F4,
-        oneofs: &[],
-    };
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster", fields: &F4, oneofs: &[] };
     impl d::Describe for super::tcp_proxy::WeightedCluster {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -835,12 +676,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::WeightedCluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.clusters, r, f),
                 _ => Ok(()),
@@ -849,24 +685,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"weight\": ",
-            "weight",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"weight\": ", "weight", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"metadata_match\": ",
             "metadataMatch",
@@ -904,12 +724,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::tcp_proxy::weighted_cluster::ClusterWeight {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.weight, r, f),

@@ -31,11 +31,7 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::extensions::wasm::v3::described::M2),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.network.wasm.v3.Wasm",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.network.wasm.v3.Wasm", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Wasm {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -57,12 +53,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Wasm {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),

@@ -29,19 +29,13 @@ pub struct UdpProxyConfig {
     #[prost(message, repeated, tag = "5")]
     pub hash_policies: ::prost::alloc::vec::Vec<udp_proxy_config::HashPolicy>,
     #[prost(message, optional, tag = "6")]
-    pub upstream_socket_config: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::UdpSocketConfig,
-    >,
+    pub upstream_socket_config: ::core::option::Option<super::super::super::super::super::config::core::v3::UdpSocketConfig>,
     #[prost(bool, tag = "7")]
     pub use_per_packet_load_balancing: bool,
     #[prost(message, repeated, tag = "8")]
-    pub access_log: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::accesslog::v3::AccessLog,
-    >,
+    pub access_log: ::prost::alloc::vec::Vec<super::super::super::super::super::config::accesslog::v3::AccessLog>,
     #[prost(message, repeated, tag = "10")]
-    pub proxy_access_log: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::accesslog::v3::AccessLog,
-    >,
+    pub proxy_access_log: ::prost::alloc::vec::Vec<super::super::super::super::super::config::accesslog::v3::AccessLog>,
     #[prost(message, repeated, tag = "11")]
     pub session_filters: ::prost::alloc::vec::Vec<udp_proxy_config::SessionFilter>,
     #[prost(message, optional, tag = "12")]
@@ -76,8 +70,7 @@ pub mod udp_proxy_config {
             "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -95,9 +88,7 @@ pub mod udp_proxy_config {
             #[prost(message, tag = "2")]
             TypedConfig(crate::Any),
             #[prost(message, tag = "3")]
-            ConfigDiscovery(
-                super::super::super::super::super::super::super::config::core::v3::ExtensionConfigSource,
-            ),
+            ConfigDiscovery(super::super::super::super::super::super::super::config::core::v3::ExtensionConfigSource),
         }
     }
     impl ::prost::Name for SessionFilter {
@@ -107,8 +98,7 @@ pub mod udp_proxy_config {
             "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -129,9 +119,7 @@ pub mod udp_proxy_config {
         #[prost(message, optional, tag = "7")]
         pub retry_options: ::core::option::Option<udp_tunneling_config::RetryOptions>,
         #[prost(message, repeated, tag = "8")]
-        pub headers_to_add: ::prost::alloc::vec::Vec<
-            super::super::super::super::super::super::config::core::v3::HeaderValueOption,
-        >,
+        pub headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::super::config::core::v3::HeaderValueOption>,
         #[prost(message, optional, tag = "9")]
         pub buffer_options: ::core::option::Option<udp_tunneling_config::BufferOptions>,
         #[prost(bool, tag = "10")]
@@ -153,12 +141,10 @@ pub mod udp_proxy_config {
             const NAME: &'static str = "BufferOptions";
             const PACKAGE: &'static str = "envoy.extensions.filters.udp.udp_proxy.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions"
-                    .into()
+                "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions"
-                    .into()
+                "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -167,20 +153,16 @@ pub mod udp_proxy_config {
             #[prost(message, optional, tag = "1")]
             pub max_connect_attempts: ::core::option::Option<u32>,
             #[prost(message, optional, tag = "2")]
-            pub backoff_options: ::core::option::Option<
-                super::super::super::super::super::super::super::config::core::v3::BackoffStrategy,
-            >,
+            pub backoff_options: ::core::option::Option<super::super::super::super::super::super::super::config::core::v3::BackoffStrategy>,
         }
         impl ::prost::Name for RetryOptions {
             const NAME: &'static str = "RetryOptions";
             const PACKAGE: &'static str = "envoy.extensions.filters.udp.udp_proxy.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions"
-                    .into()
+                "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions"
-                    .into()
+                "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions".into()
             }
         }
     }
@@ -191,8 +173,7 @@ pub mod udp_proxy_config {
             "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -210,8 +191,7 @@ pub mod udp_proxy_config {
             "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -238,20 +218,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"cluster\": ",
-        "cluster",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.udp.udp_proxy.v3.Route",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.udp.udp_proxy.v3.Route", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Route {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -273,12 +242,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Route {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 _ => Ok(()),
@@ -287,29 +251,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 13] = [
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -327,23 +273,9 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"use_original_src_ip\": ",
-            "useOriginalSrcIp",
-            4,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"hash_policies\": ",
-            "hashPolicies",
-            5,
-            5,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1)]),
+        d::FieldInfo::new("\"use_original_src_ip\": ", "useOriginalSrcIp", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hash_policies\": ", "hashPolicies", 5, 5, d::Kind::Message(&M2), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1)]),
         d::FieldInfo::new(
             "\"upstream_socket_config\": ",
             "upstreamSocketConfig",
@@ -352,14 +284,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M97),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"use_per_packet_load_balancing\": ",
-            "usePerPacketLoadBalancing",
-            7,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"use_per_packet_load_balancing\": ", "usePerPacketLoadBalancing", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"access_log\": ",
             "accessLog",
@@ -376,38 +301,14 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"session_filters\": ",
-            "sessionFilters",
-            11,
-            10,
-            d::Kind::Message(&M3),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"tunneling_config\": ",
-            "tunnelingConfig",
-            12,
-            11,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"access_log_options\": ",
-            "accessLogOptions",
-            13,
-            12,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"session_filters\": ", "sessionFilters", 11, 10, d::Kind::Message(&M3), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"tunneling_config\": ", "tunnelingConfig", 12, 11, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"access_log_options\": ", "accessLogOptions", 13, 12, d::Kind::Message(&M4), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "route_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "route_specifier", required: true }],
     };
     impl d::Describe for super::UdpProxyConfig {
         const INFO: &'static d::MessageInfo = &M1;
@@ -421,12 +322,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.stat_prefix, v, &F1[0]);
-            if let Some(super::udp_proxy_config::RouteSpecifier::Cluster(x)) = &self.route_specifier
-            {
+            if let Some(super::udp_proxy_config::RouteSpecifier::Cluster(x)) = &self.route_specifier {
                 d::put_member(x, v, &F1[1]);
             }
-            if let Some(super::udp_proxy_config::RouteSpecifier::Matcher(x)) = &self.route_specifier
-            {
+            if let Some(super::udp_proxy_config::RouteSpecifier::Matcher(x)) = &self.route_specifier {
                 d::put_member(x, v, &F1[2]);
             }
             d::Field::put(&self.idle_timeout, v, &F1[3]);
@@ -448,20 +347,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UdpProxyConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.stat_prefix, r, f),
-                1 => r::member(r, f, |x| {
-                    self.route_specifier = Some(super::udp_proxy_config::RouteSpecifier::Cluster(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.route_specifier = Some(super::udp_proxy_config::RouteSpecifier::Matcher(x))
-                }),
+                1 => r::member(r, f, |x| self.route_specifier = Some(super::udp_proxy_config::RouteSpecifier::Cluster(x))),
+                2 => r::member(r, f, |x| self.route_specifier = Some(super::udp_proxy_config::RouteSpecifier::Matcher(x))),
                 3 => r::slot(&mut self.idle_timeout, r, f),
                 4 => r::slot(&mut self.use_original_src_ip, r, f),
                 5 => r::slot(&mut self.hash_policies, r, f),
@@ -478,34 +368,13 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"source_ip\": ",
-            "sourceIp",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"source_ip\": ", "sourceIp", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "policy_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "policy_specifier", required: true }],
     };
     impl d::Describe for super::udp_proxy_config::HashPolicy {
         const INFO: &'static d::MessageInfo = &M2;
@@ -518,14 +387,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::udp_proxy_config::hash_policy::PolicySpecifier::SourceIp(x)) =
-                &self.policy_specifier
-            {
+            if let Some(super::udp_proxy_config::hash_policy::PolicySpecifier::SourceIp(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F2[0]);
             }
-            if let Some(super::udp_proxy_config::hash_policy::PolicySpecifier::Key(x)) =
-                &self.policy_specifier
-            {
+            if let Some(super::udp_proxy_config::hash_policy::PolicySpecifier::Key(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F2[1]);
             }
         }
@@ -537,46 +402,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::HashPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.policy_specifier =
-                        Some(super::udp_proxy_config::hash_policy::PolicySpecifier::SourceIp(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(
-                        super::udp_proxy_config::hash_policy::PolicySpecifier::Key(x),
-                    )
-                }),
+                0 => r::member(r, f, |x| self.policy_specifier = Some(super::udp_proxy_config::hash_policy::PolicySpecifier::SourceIp(x))),
+                1 => r::member(r, f, |x| self.policy_specifier = Some(super::udp_proxy_config::hash_policy::PolicySpecifier::Key(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"config_discovery\": ",
             "configDiscovery",
@@ -590,10 +428,7 @@ pub(crate) mod described {
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter",
         fields: &F3,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::udp_proxy_config::SessionFilter {
         const INFO: &'static d::MessageInfo = &M3;
@@ -607,14 +442,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F3[0]);
-            if let Some(super::udp_proxy_config::session_filter::ConfigType::TypedConfig(x)) =
-                &self.config_type
-            {
+            if let Some(super::udp_proxy_config::session_filter::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F3[1]);
             }
-            if let Some(super::udp_proxy_config::session_filter::ConfigType::ConfigDiscovery(x)) =
-                &self.config_type
-            {
+            if let Some(super::udp_proxy_config::session_filter::ConfigType::ConfigDiscovery(x)) = &self.config_type {
                 d::put_member(x, v, &F3[2]);
             }
         }
@@ -626,23 +457,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::SessionFilter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type =
-                        Some(super::udp_proxy_config::session_filter::ConfigType::TypedConfig(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.config_type = Some(
-                        super::udp_proxy_config::session_filter::ConfigType::ConfigDiscovery(x),
-                    )
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::udp_proxy_config::session_filter::ConfigType::TypedConfig(x))),
+                2 => r::member(r, f, |x| self.config_type = Some(super::udp_proxy_config::session_filter::ConfigType::ConfigDiscovery(x))),
                 _ => Ok(()),
             }
         }
@@ -667,11 +486,8 @@ pub(crate) mod described {
             d::Cardinality::Implicit,
         ),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions", fields: &F4, oneofs: &[] };
     impl d::Describe for super::udp_proxy_config::UdpAccessLogOptions {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -694,12 +510,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::UdpAccessLogOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.access_log_flush_interval, r, f),
                 1 => r::slot(&mut self.flush_access_log_on_tunnel_connected, r, f),
@@ -709,68 +520,14 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 11] = [
-        d::FieldInfo::new(
-            "\"proxy_host\": ",
-            "proxyHost",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"proxy_port\": ",
-            "proxyPort",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"target_host\": ",
-            "targetHost",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"default_target_port\": ",
-            "defaultTargetPort",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(65535)),
-            d::Rule::Gt(d::Bound::Int(0)),
-        ]),
-        d::FieldInfo::new(
-            "\"use_post\": ",
-            "usePost",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"post_path\": ",
-            "postPath",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"retry_options\": ",
-            "retryOptions",
-            7,
-            6,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"proxy_host\": ", "proxyHost", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"proxy_port\": ", "proxyPort", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"target_host\": ", "targetHost", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_target_port\": ", "defaultTargetPort", 4, 3, d::Kind::U32, d::Cardinality::Implicit)
+            .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"use_post\": ", "usePost", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"post_path\": ", "postPath", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retry_options\": ", "retryOptions", 7, 6, d::Kind::Message(&M7), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"headers_to_add\": ",
             "headersToAdd",
@@ -780,36 +537,12 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"buffer_options\": ",
-            "bufferOptions",
-            9,
-            8,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"propagate_response_headers\": ",
-            "propagateResponseHeaders",
-            10,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"propagate_response_trailers\": ",
-            "propagateResponseTrailers",
-            11,
-            10,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"buffer_options\": ", "bufferOptions", 9, 8, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"propagate_response_headers\": ", "propagateResponseHeaders", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"propagate_response_trailers\": ", "propagateResponseTrailers", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig", fields: &F5, oneofs: &[] };
     impl d::Describe for super::udp_proxy_config::UdpTunnelingConfig {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -841,12 +574,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::UdpTunnelingConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.proxy_host, r, f),
                 1 => r::slot(&mut self.proxy_port, r, f),
@@ -865,22 +593,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"max_buffered_datagrams\": ",
-            "maxBufferedDatagrams",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_buffered_bytes\": ",
-            "maxBufferedBytes",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"max_buffered_datagrams\": ", "maxBufferedDatagrams", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_buffered_bytes\": ", "maxBufferedBytes", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions",
@@ -909,12 +623,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::udp_tunneling_config::BufferOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_buffered_datagrams, r, f),
                 1 => r::slot(&mut self.max_buffered_bytes, r, f),
@@ -924,14 +633,7 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"max_connect_attempts\": ",
-            "maxConnectAttempts",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"max_connect_attempts\": ", "maxConnectAttempts", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"backoff_options\": ",
             "backoffOptions",
@@ -968,12 +670,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::udp_proxy_config::udp_tunneling_config::RetryOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_connect_attempts, r, f),
                 1 => r::slot(&mut self.backoff_options, r, f),

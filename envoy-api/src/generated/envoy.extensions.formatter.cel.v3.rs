@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct Cel {
     #[prost(message, optional, tag = "1")]
-    pub cel_config:
-        ::core::option::Option<super::super::super::super::config::core::v3::CelExpressionConfig>,
+    pub cel_config: ::core::option::Option<super::super::super::super::config::core::v3::CelExpressionConfig>,
 }
 impl ::prost::Name for Cel {
     const NAME: &'static str = "Cel";
@@ -32,11 +31,7 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M9),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.formatter.cel.v3.Cel",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.formatter.cel.v3.Cel", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Cel {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -58,12 +53,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Cel {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cel_config, r, f),
                 _ => Ok(()),

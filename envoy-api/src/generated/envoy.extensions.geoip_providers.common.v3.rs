@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct CommonGeoipProviderConfig {
     #[prost(message, optional, tag = "1")]
-    pub geo_headers_to_add:
-        ::core::option::Option<common_geoip_provider_config::GeolocationHeadersToAdd>,
+    pub geo_headers_to_add: ::core::option::Option<common_geoip_provider_config::GeolocationHeadersToAdd>,
     #[prost(message, optional, tag = "3")]
     pub geo_field_keys: ::core::option::Option<common_geoip_provider_config::GeolocationFieldKeys>,
 }
@@ -46,12 +45,10 @@ pub mod common_geoip_provider_config {
         const NAME: &'static str = "GeolocationHeadersToAdd";
         const PACKAGE: &'static str = "envoy.extensions.geoip_providers.common.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd"
-                .into()
+            "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd"
-                .into()
+            "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -86,12 +83,10 @@ pub mod common_geoip_provider_config {
         const NAME: &'static str = "GeolocationFieldKeys";
         const PACKAGE: &'static str = "envoy.extensions.geoip_providers.common.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys"
-                .into()
+            "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys"
-                .into()
+            "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys".into()
         }
     }
 }
@@ -102,8 +97,7 @@ impl ::prost::Name for CommonGeoipProviderConfig {
         "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig".into()
     }
 }
 
@@ -113,32 +107,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"geo_headers_to_add\": ",
-            "geoHeadersToAdd",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"geo_field_keys\": ",
-            "geoFieldKeys",
-            3,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"geo_headers_to_add\": ", "geoHeadersToAdd", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"geo_field_keys\": ", "geoFieldKeys", 3, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CommonGeoipProviderConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -161,12 +135,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommonGeoipProviderConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.geo_headers_to_add, r, f),
                 1 => r::slot(&mut self.geo_field_keys, r, f),
@@ -176,102 +145,18 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 12] = [
-        d::FieldInfo::new(
-            "\"country\": ",
-            "country",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"city\": ",
-            "city",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"region\": ",
-            "region",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"asn\": ",
-            "asn",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"asn_org\": ",
-            "asnOrg",
-            12,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"anon\": ",
-            "anon",
-            5,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"anon_vpn\": ",
-            "anonVpn",
-            6,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"anon_hosting\": ",
-            "anonHosting",
-            7,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"anon_tor\": ",
-            "anonTor",
-            8,
-            8,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"anon_proxy\": ",
-            "anonProxy",
-            9,
-            9,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"isp\": ",
-            "isp",
-            10,
-            10,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"apple_private_relay\": ",
-            "applePrivateRelay",
-            11,
-            11,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"country\": ", "country", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"city\": ", "city", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"region\": ", "region", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"asn\": ", "asn", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"asn_org\": ", "asnOrg", 12, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon\": ", "anon", 5, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon_vpn\": ", "anonVpn", 6, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon_hosting\": ", "anonHosting", 7, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon_tor\": ", "anonTor", 8, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon_proxy\": ", "anonProxy", 9, 9, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"isp\": ", "isp", 10, 10, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"apple_private_relay\": ", "applePrivateRelay", 11, 11, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys",
@@ -310,12 +195,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_geoip_provider_config::GeolocationFieldKeys {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.country, r, f),
                 1 => r::slot(&mut self.city, r, f),
@@ -335,127 +215,33 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 13] = [
-        d::FieldInfo::new(
-            "\"country\": ",
-            "country",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"city\": ",
-            "city",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"region\": ",
-            "region",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"asn\": ",
-            "asn",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"asn_org\": ",
-            "asnOrg",
-            13,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"is_anon\": ",
-            "isAnon",
-            5,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"anon\": ",
-            "anon",
-            12,
-            6,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"anon_vpn\": ",
-            "anonVpn",
-            6,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"anon_hosting\": ",
-            "anonHosting",
-            7,
-            8,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"anon_tor\": ",
-            "anonTor",
-            8,
-            9,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"anon_proxy\": ",
-            "anonProxy",
-            9,
-            10,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"isp\": ",
-            "isp",
-            10,
-            11,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"apple_private_relay\": ",
-            "applePrivateRelay",
-            11,
-            12,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"country\": ", "country", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"city\": ", "city", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"region\": ", "region", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"asn\": ", "asn", 4, 3, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"asn_org\": ", "asnOrg", 13, 4, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"is_anon\": ", "isAnon", 5, 5, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"anon\": ", "anon", 12, 6, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"anon_vpn\": ", "anonVpn", 6, 7, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"anon_hosting\": ", "anonHosting", 7, 8, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"anon_tor\": ", "anonTor", 8, 9, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"anon_proxy\": ", "anonProxy", 9, 10, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"isp\": ", "isp", 10, 11, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"apple_private_relay\": ", "applePrivateRelay", 11, 12, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationHeadersToAdd",
@@ -495,12 +281,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_geoip_provider_config::GeolocationHeadersToAdd {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.country, r, f),
                 1 => r::slot(&mut self.city, r, f),

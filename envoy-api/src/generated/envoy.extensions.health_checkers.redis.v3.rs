@@ -7,8 +7,7 @@ pub struct Redis {
     #[prost(string, tag = "1")]
     pub key: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub aws_iam:
-        ::core::option::Option<super::super::super::filters::network::redis_proxy::v3::AwsIam>,
+    pub aws_iam: ::core::option::Option<super::super::super::filters::network::redis_proxy::v3::AwsIam>,
 }
 impl ::prost::Name for Redis {
     const NAME: &'static str = "Redis";
@@ -27,30 +26,17 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"aws_iam\": ",
             "awsIam",
             2,
             1,
-            d::Kind::Message(
-                &crate::envoy::extensions::filters::network::redis_proxy::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::filters::network::redis_proxy::v3::described::M0),
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.health_checkers.redis.v3.Redis",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.health_checkers.redis.v3.Redis", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Redis {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -73,12 +59,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Redis {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.aws_iam, r, f),

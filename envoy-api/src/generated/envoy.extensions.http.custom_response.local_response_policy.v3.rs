@@ -5,24 +5,15 @@
 #[prost(skip_debug)]
 pub struct LocalResponsePolicy {
     #[prost(message, optional, tag = "1")]
-    pub body:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub body: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "2")]
-    pub body_format: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::SubstitutionFormatString,
-    >,
+    pub body_format: ::core::option::Option<super::super::super::super::super::config::core::v3::SubstitutionFormatString>,
     #[prost(message, optional, tag = "3")]
     pub status_code: ::core::option::Option<u32>,
     #[prost(message, repeated, tag = "4")]
-    pub response_headers_to_add: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::HeaderValueOption,
-    >,
-    #[prost(
-        oneof = "local_response_policy::ResponseCodeDetailsAction",
-        tags = "5, 6"
-    )]
-    pub response_code_details_action:
-        ::core::option::Option<local_response_policy::ResponseCodeDetailsAction>,
+    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
+    #[prost(oneof = "local_response_policy::ResponseCodeDetailsAction", tags = "5, 6")]
+    pub response_code_details_action: ::core::option::Option<local_response_policy::ResponseCodeDetailsAction>,
 }
 /// Nested message and enum types in `LocalResponsePolicy`.
 pub mod local_response_policy {
@@ -41,8 +32,7 @@ impl ::prost::Name for LocalResponsePolicy {
         "envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy".into()
     }
 }
 
@@ -52,14 +42,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"body\": ",
-            "body",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"body\": ", "body", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"body_format\": ",
             "bodyFormat",
@@ -68,18 +51,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"status_code\": ",
-            "statusCode",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Int(600)),
-            d::Rule::Gte(d::Bound::Int(200)),
-        ]),
+        d::FieldInfo::new("\"status_code\": ", "statusCode", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -89,34 +62,17 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new(
-            "\"preserve_response_code_details\": ",
-            "preserveResponseCodeDetails",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"response_code_details\": ",
-            "responseCodeDetails",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"preserve_response_code_details\": ", "preserveResponseCodeDetails", 5, 4, d::Kind::Bool, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"response_code_details\": ", "responseCodeDetails", 6, 5, d::Kind::String, d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "response_code_details_action",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "response_code_details_action", required: false }],
     };
     impl d::Describe for super::LocalResponsePolicy {
         const INFO: &'static d::MessageInfo = &M0;
@@ -133,11 +89,11 @@ pub(crate) mod described {
             d::Field::put(&self.body_format, v, &F0[1]);
             d::Field::put(&self.status_code, v, &F0[2]);
             d::Field::put(&self.response_headers_to_add, v, &F0[3]);
-            if let Some(super::local_response_policy::ResponseCodeDetailsAction::PreserveResponseCodeDetails(x)) = &self.response_code_details_action { d::put_member(x, v, &F0[4]); }
-            if let Some(
-                super::local_response_policy::ResponseCodeDetailsAction::ResponseCodeDetails(x),
-            ) = &self.response_code_details_action
+            if let Some(super::local_response_policy::ResponseCodeDetailsAction::PreserveResponseCodeDetails(x)) = &self.response_code_details_action
             {
+                d::put_member(x, v, &F0[4]);
+            }
+            if let Some(super::local_response_policy::ResponseCodeDetailsAction::ResponseCodeDetails(x)) = &self.response_code_details_action {
                 d::put_member(x, v, &F0[5]);
             }
         }
@@ -149,12 +105,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalResponsePolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.body, r, f),
                 1 => r::slot(&mut self.body_format, r, f),

@@ -7,17 +7,11 @@ pub struct RedirectPolicy {
     #[prost(message, optional, tag = "3")]
     pub status_code: ::core::option::Option<u32>,
     #[prost(message, repeated, tag = "4")]
-    pub response_headers_to_add: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::HeaderValueOption,
-    >,
+    pub response_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
     #[prost(message, repeated, tag = "5")]
-    pub request_headers_to_add: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::core::v3::HeaderValueOption,
-    >,
+    pub request_headers_to_add: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::HeaderValueOption>,
     #[prost(message, optional, tag = "6")]
-    pub modify_request_headers_action: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub modify_request_headers_action: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(oneof = "redirect_policy::RedirectActionSpecifier", tags = "1, 2")]
     pub redirect_action_specifier: ::core::option::Option<redirect_policy::RedirectActionSpecifier>,
 }
@@ -38,8 +32,7 @@ impl ::prost::Name for RedirectPolicy {
         "envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy".into()
     }
 }
 
@@ -49,16 +42,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"uri\": ",
-            "uri",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"uri\": ", "uri", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"redirect_action\": ",
             "redirectAction",
@@ -68,18 +52,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"status_code\": ",
-            "statusCode",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(999)),
-            d::Rule::Gte(d::Bound::Int(200)),
-        ]),
+        d::FieldInfo::new("\"status_code\": ", "statusCode", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(999)), d::Rule::Gte(d::Bound::Int(200))]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
             "responseHeadersToAdd",
@@ -110,10 +84,7 @@ pub(crate) mod described {
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "redirect_action_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "redirect_action_specifier", required: true }],
     };
     impl d::Describe for super::RedirectPolicy {
         const INFO: &'static d::MessageInfo = &M0;
@@ -126,14 +97,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::redirect_policy::RedirectActionSpecifier::Uri(x)) =
-                &self.redirect_action_specifier
-            {
+            if let Some(super::redirect_policy::RedirectActionSpecifier::Uri(x)) = &self.redirect_action_specifier {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::redirect_policy::RedirectActionSpecifier::RedirectAction(x)) =
-                &self.redirect_action_specifier
-            {
+            if let Some(super::redirect_policy::RedirectActionSpecifier::RedirectAction(x)) = &self.redirect_action_specifier {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.status_code, v, &F0[2]);
@@ -149,21 +116,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RedirectPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.redirect_action_specifier =
-                        Some(super::redirect_policy::RedirectActionSpecifier::Uri(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.redirect_action_specifier =
-                        Some(super::redirect_policy::RedirectActionSpecifier::RedirectAction(x))
-                }),
+                0 => r::member(r, f, |x| self.redirect_action_specifier = Some(super::redirect_policy::RedirectActionSpecifier::Uri(x))),
+                1 => r::member(r, f, |x| self.redirect_action_specifier = Some(super::redirect_policy::RedirectActionSpecifier::RedirectAction(x))),
                 2 => r::slot(&mut self.status_code, r, f),
                 3 => r::slot(&mut self.response_headers_to_add, r, f),
                 4 => r::slot(&mut self.request_headers_to_add, r, f),

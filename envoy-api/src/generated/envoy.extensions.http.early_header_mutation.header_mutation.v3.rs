@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct HeaderMutation {
     #[prost(message, repeated, tag = "1")]
-    pub mutations: ::prost::alloc::vec::Vec<
-        super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation,
-    >,
+    pub mutations: ::prost::alloc::vec::Vec<super::super::super::super::super::config::common::mutation_rules::v3::HeaderMutation>,
 }
 impl ::prost::Name for HeaderMutation {
     const NAME: &'static str = "HeaderMutation";
@@ -16,8 +14,7 @@ impl ::prost::Name for HeaderMutation {
         "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation".into()
     }
 }
 
@@ -35,11 +32,8 @@ pub(crate) mod described {
         d::Cardinality::Repeated,
     )
     .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation", fields: &F0, oneofs: &[] };
     impl d::Describe for super::HeaderMutation {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -61,12 +55,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderMutation {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.mutations, r, f),
                 _ => Ok(()),

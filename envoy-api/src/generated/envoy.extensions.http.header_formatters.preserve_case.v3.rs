@@ -6,10 +6,7 @@
 pub struct PreserveCaseFormatterConfig {
     #[prost(bool, tag = "1")]
     pub forward_reason_phrase: bool,
-    #[prost(
-        enumeration = "preserve_case_formatter_config::FormatterTypeOnEnvoyHeaders",
-        tag = "2"
-    )]
+    #[prost(enumeration = "preserve_case_formatter_config::FormatterTypeOnEnvoyHeaders", tag = "2")]
     pub formatter_type_on_envoy_headers: i32,
 }
 /// Nested message and enum types in `PreserveCaseFormatterConfig`.
@@ -45,12 +42,10 @@ impl ::prost::Name for PreserveCaseFormatterConfig {
     const NAME: &'static str = "PreserveCaseFormatterConfig";
     const PACKAGE: &'static str = "envoy.extensions.http.header_formatters.preserve_case.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"
-            .into()
+        "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig".into()
     }
 }
 
@@ -61,33 +56,16 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig.FormatterTypeOnEnvoyHeaders",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT"),
-            d::EnumValue::new(1, "PROPER_CASE"),
-        ],
+        values: &[d::EnumValue::new(0, "DEFAULT"), d::EnumValue::new(1, "PROPER_CASE")],
     };
     impl d::DescribeEnum for super::preserve_case_formatter_config::FormatterTypeOnEnvoyHeaders {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"forward_reason_phrase\": ",
-            "forwardReasonPhrase",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"formatter_type_on_envoy_headers\": ",
-            "formatterTypeOnEnvoyHeaders",
-            2,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"forward_reason_phrase\": ", "forwardReasonPhrase", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"formatter_type_on_envoy_headers\": ", "formatterTypeOnEnvoyHeaders", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig",
@@ -116,12 +94,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PreserveCaseFormatterConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.forward_reason_phrase, r, f),
                 1 => r::slot(&mut self.formatter_type_on_envoy_headers, r, f),

@@ -5,17 +5,12 @@
 #[prost(skip_debug)]
 pub struct HeaderValidatorConfig {
     #[prost(message, optional, tag = "1")]
-    pub http1_protocol_options:
-        ::core::option::Option<header_validator_config::Http1ProtocolOptions>,
+    pub http1_protocol_options: ::core::option::Option<header_validator_config::Http1ProtocolOptions>,
     #[prost(message, optional, tag = "2")]
-    pub uri_path_normalization_options:
-        ::core::option::Option<header_validator_config::UriPathNormalizationOptions>,
+    pub uri_path_normalization_options: ::core::option::Option<header_validator_config::UriPathNormalizationOptions>,
     #[prost(bool, tag = "3")]
     pub restrict_http_methods: bool,
-    #[prost(
-        enumeration = "header_validator_config::HeadersWithUnderscoresAction",
-        tag = "4"
-    )]
+    #[prost(enumeration = "header_validator_config::HeadersWithUnderscoresAction", tag = "4")]
     pub headers_with_underscores_action: i32,
     #[prost(bool, tag = "5")]
     pub strip_fragment_from_path: bool,
@@ -29,17 +24,12 @@ pub mod header_validator_config {
         pub skip_path_normalization: bool,
         #[prost(bool, tag = "2")]
         pub skip_merging_slashes: bool,
-        #[prost(
-            enumeration = "uri_path_normalization_options::PathWithEscapedSlashesAction",
-            tag = "3"
-        )]
+        #[prost(enumeration = "uri_path_normalization_options::PathWithEscapedSlashesAction", tag = "3")]
         pub path_with_escaped_slashes_action: i32,
     }
     /// Nested message and enum types in `UriPathNormalizationOptions`.
     pub mod uri_path_normalization_options {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum PathWithEscapedSlashesAction {
             ImplementationSpecificDefault = 0,
@@ -79,12 +69,10 @@ pub mod header_validator_config {
         const NAME: &'static str = "UriPathNormalizationOptions";
         const PACKAGE: &'static str = "envoy.extensions.http.header_validators.envoy_default.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.UriPathNormalizationOptions"
-                .into()
+            "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.UriPathNormalizationOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.UriPathNormalizationOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.UriPathNormalizationOptions".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -97,12 +85,10 @@ pub mod header_validator_config {
         const NAME: &'static str = "Http1ProtocolOptions";
         const PACKAGE: &'static str = "envoy.extensions.http.header_validators.envoy_default.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions"
-                .into()
+            "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions"
-                .into()
+            "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -142,8 +128,7 @@ impl ::prost::Name for HeaderValidatorConfig {
         "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig".into()
     }
 }
 
@@ -154,11 +139,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.HeadersWithUnderscoresAction",
-        values: &[
-            d::EnumValue::new(0, "ALLOW"),
-            d::EnumValue::new(1, "REJECT_REQUEST"),
-            d::EnumValue::new(2, "DROP_HEADER"),
-        ],
+        values: &[d::EnumValue::new(0, "ALLOW"), d::EnumValue::new(1, "REJECT_REQUEST"), d::EnumValue::new(2, "DROP_HEADER")],
     };
     impl d::DescribeEnum for super::header_validator_config::HeadersWithUnderscoresAction {
         const INFO: &'static d::EnumInfo = &E0;
@@ -174,17 +155,12 @@ pub(crate) mod described {
             d::EnumValue::new(4, "UNESCAPE_AND_FORWARD"),
         ],
     };
-    impl d::DescribeEnum for super::header_validator_config::uri_path_normalization_options::PathWithEscapedSlashesAction { const INFO: &'static d::EnumInfo = &E1; }
+    impl d::DescribeEnum for super::header_validator_config::uri_path_normalization_options::PathWithEscapedSlashesAction {
+        const INFO: &'static d::EnumInfo = &E1;
+    }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"http1_protocol_options\": ",
-            "http1ProtocolOptions",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"http1_protocol_options\": ", "http1ProtocolOptions", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"uri_path_normalization_options\": ",
             "uriPathNormalizationOptions",
@@ -193,14 +169,7 @@ pub(crate) mod described {
             d::Kind::Message(&M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"restrict_http_methods\": ",
-            "restrictHttpMethods",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"restrict_http_methods\": ", "restrictHttpMethods", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"headers_with_underscores_action\": ",
             "headersWithUnderscoresAction",
@@ -209,20 +178,10 @@ pub(crate) mod described {
             d::Kind::Enum(&E0),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new(
-            "\"strip_fragment_from_path\": ",
-            "stripFragmentFromPath",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"strip_fragment_from_path\": ", "stripFragmentFromPath", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::HeaderValidatorConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -248,12 +207,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HeaderValidatorConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http1_protocol_options, r, f),
                 1 => r::slot(&mut self.uri_path_normalization_options, r, f),
@@ -265,14 +219,8 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"allow_chunked_length\": ",
-        "allowChunkedLength",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Implicit,
-    )];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"allow_chunked_length\": ", "allowChunkedLength", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions",
         fields: &F1,
@@ -299,12 +247,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::header_validator_config::Http1ProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allow_chunked_length, r, f),
                 _ => Ok(()),
@@ -313,22 +256,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"skip_path_normalization\": ",
-            "skipPathNormalization",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"skip_merging_slashes\": ",
-            "skipMergingSlashes",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"skip_path_normalization\": ", "skipPathNormalization", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_merging_slashes\": ", "skipMergingSlashes", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"path_with_escaped_slashes_action\": ",
             "pathWithEscapedSlashesAction",
@@ -367,12 +296,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::header_validator_config::UriPathNormalizationOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.skip_path_normalization, r, f),
                 1 => r::slot(&mut self.skip_merging_slashes, r, f),

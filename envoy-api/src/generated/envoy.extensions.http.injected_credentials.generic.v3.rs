@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct Generic {
     #[prost(message, optional, tag = "1")]
-    pub credential: ::core::option::Option<
-        super::super::super::super::transport_sockets::tls::v3::SdsSecretConfig,
-    >,
+    pub credential: ::core::option::Option<super::super::super::super::transport_sockets::tls::v3::SdsSecretConfig>,
     #[prost(string, tag = "2")]
     pub header: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
@@ -39,29 +37,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"header_value_prefix\": ",
-            "headerValuePrefix",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"header\": ", "header", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"header_value_prefix\": ", "headerValuePrefix", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.injected_credentials.generic.v3.Generic",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.injected_credentials.generic.v3.Generic", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Generic {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -85,12 +66,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Generic {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.credential, r, f),
                 1 => r::slot(&mut self.header, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct OAuth2 {
     #[prost(message, optional, tag = "1")]
-    pub token_endpoint:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
+    pub token_endpoint: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpUri>,
     #[prost(string, repeated, tag = "2")]
     pub scopes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "4")]
@@ -24,9 +23,7 @@ pub mod o_auth2 {
         #[prost(string, tag = "1")]
         pub client_id: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
-        pub client_secret: ::core::option::Option<
-            super::super::super::super::super::transport_sockets::tls::v3::SdsSecretConfig,
-        >,
+        pub client_secret: ::core::option::Option<super::super::super::super::super::transport_sockets::tls::v3::SdsSecretConfig>,
         #[prost(enumeration = "AuthType", tag = "3")]
         pub auth_type: i32,
     }
@@ -37,8 +34,7 @@ pub mod o_auth2 {
             "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials"
-                .into()
+            "type.googleapis.com/envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -56,8 +52,7 @@ pub mod o_auth2 {
             "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter"
-                .into()
+            "type.googleapis.com/envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -110,10 +105,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.AuthType",
-        values: &[
-            d::EnumValue::new(0, "BASIC_AUTH"),
-            d::EnumValue::new(1, "URL_ENCODED_BODY"),
-        ],
+        values: &[d::EnumValue::new(0, "BASIC_AUTH"), d::EnumValue::new(1, "URL_ENCODED_BODY")],
     };
     impl d::DescribeEnum for super::o_auth2::AuthType {
         const INFO: &'static d::EnumInfo = &E0;
@@ -129,23 +121,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"scopes\": ",
-            "scopes",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"client_credentials\": ",
-            "clientCredentials",
-            3,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"scopes\": ", "scopes", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"client_credentials\": ", "clientCredentials", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"token_fetch_retry_interval\": ",
             "tokenFetchRetryInterval",
@@ -155,22 +132,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new(
-            "\"endpoint_params\": ",
-            "endpointParams",
-            5,
-            4,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"endpoint_params\": ", "endpointParams", 5, 4, d::Kind::Message(&M2), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "flow_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "flow_type", required: true }],
     };
     impl d::Describe for super::OAuth2 {
         const INFO: &'static d::MessageInfo = &M0;
@@ -199,18 +166,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OAuth2 {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.token_endpoint, r, f),
                 1 => r::slot(&mut self.scopes, r, f),
-                2 => r::member(r, f, |x| {
-                    self.flow_type = Some(super::o_auth2::FlowType::ClientCredentials(x))
-                }),
+                2 => r::member(r, f, |x| self.flow_type = Some(super::o_auth2::FlowType::ClientCredentials(x))),
                 3 => r::slot(&mut self.token_fetch_retry_interval, r, f),
                 4 => r::slot(&mut self.endpoint_params, r, f),
                 _ => Ok(()),
@@ -219,15 +179,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"client_id\": ",
-            "clientId",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"client_id\": ", "clientId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"client_secret\": ",
             "clientSecret",
@@ -237,20 +189,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"auth_type\": ",
-            "authType",
-            3,
-            2,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"auth_type\": ", "authType", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials", fields: &F1, oneofs: &[] };
     impl d::Describe for super::o_auth2::ClientCredentials {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -274,12 +216,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::o_auth2::ClientCredentials {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.client_id, r, f),
                 1 => r::slot(&mut self.client_secret, r, f),
@@ -290,29 +227,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter", fields: &F2, oneofs: &[] };
     impl d::Describe for super::o_auth2::EndpointParameter {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -335,12 +254,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::o_auth2::EndpointParameter {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.value, r, f),

@@ -9,8 +9,7 @@ pub struct CustomHeaderConfig {
     #[prost(bool, tag = "2")]
     pub allow_extension_to_set_address_as_trusted: bool,
     #[prost(message, optional, tag = "3")]
-    pub reject_with_status:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
+    pub reject_with_status: ::core::option::Option<super::super::super::super::super::r#type::v3::HttpStatus>,
 }
 impl ::prost::Name for CustomHeaderConfig {
     const NAME: &'static str = "CustomHeaderConfig";
@@ -19,8 +18,7 @@ impl ::prost::Name for CustomHeaderConfig {
         "envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig".into()
     }
 }
 
@@ -30,15 +28,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"header_name\": ",
-            "headerName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: true }]),
+        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: true }]),
         d::FieldInfo::new(
             "\"allow_extension_to_set_address_as_trusted\": ",
             "allowExtensionToSetAddressAsTrusted",
@@ -56,11 +47,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CustomHeaderConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -84,12 +72,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CustomHeaderConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 1 => r::slot(&mut self.allow_extension_to_set_address_as_trusted, r, f),

@@ -25,8 +25,7 @@ impl ::prost::Name for XffConfig {
 #[prost(skip_debug)]
 pub struct XffTrustedCidrs {
     #[prost(message, repeated, tag = "1")]
-    pub cidrs:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::CidrRange>,
+    pub cidrs: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::CidrRange>,
 }
 impl ::prost::Name for XffTrustedCidrs {
     const NAME: &'static str = "XffTrustedCidrs";
@@ -35,8 +34,7 @@ impl ::prost::Name for XffTrustedCidrs {
         "envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs".into()
     }
 }
 
@@ -46,36 +44,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"xff_num_trusted_hops\": ",
-            "xffNumTrustedHops",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"xff_trusted_cidrs\": ",
-            "xffTrustedCidrs",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"skip_xff_append\": ",
-            "skipXffAppend",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"xff_num_trusted_hops\": ", "xffNumTrustedHops", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"xff_trusted_cidrs\": ", "xffTrustedCidrs", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"skip_xff_append\": ", "skipXffAppend", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.original_ip_detection.xff.v3.XffConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.original_ip_detection.xff.v3.XffConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::XffConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -99,12 +73,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::XffConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.xff_num_trusted_hops, r, f),
                 1 => r::slot(&mut self.xff_trusted_cidrs, r, f),
@@ -122,11 +91,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
         d::Cardinality::Repeated,
     )];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs", fields: &F1, oneofs: &[] };
     impl d::Describe for super::XffTrustedCidrs {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -148,12 +114,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::XffTrustedCidrs {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cidrs, r, f),
                 _ => Ok(()),

@@ -14,8 +14,7 @@ impl ::prost::Name for CookieBasedSessionState {
         "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState".into()
     }
 }
 
@@ -33,11 +32,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CookieBasedSessionState {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +55,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CookieBasedSessionState {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cookie, r, f),
                 _ => Ok(()),

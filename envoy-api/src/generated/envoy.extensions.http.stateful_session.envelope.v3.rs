@@ -22,8 +22,7 @@ pub mod envelope_session_state {
             "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState.Header".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState.Header"
-                .into()
+            "type.googleapis.com/envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState.Header".into()
         }
     }
 }
@@ -34,8 +33,7 @@ impl ::prost::Name for EnvelopeSessionState {
         "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState"
-            .into()
+        "type.googleapis.com/envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState".into()
     }
 }
 
@@ -44,20 +42,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header\": ",
-        "header",
-        1,
-        0,
-        d::Kind::Message(&M1),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState", fields: &F0, oneofs: &[] };
     impl d::Describe for super::EnvelopeSessionState {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -79,12 +67,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvelopeSessionState {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 _ => Ok(()),
@@ -92,20 +75,10 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"name\": ",
-        "name",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState.Header",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState.Header", fields: &F1, oneofs: &[] };
     impl d::Describe for super::envelope_session_state::Header {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -127,12 +100,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::envelope_session_state::Header {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 _ => Ok(()),

@@ -14,8 +14,7 @@ impl ::prost::Name for AllowListedRoutesConfig {
         "envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig".into()
     }
 }
 
@@ -24,20 +23,11 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"allowed_route_names\": ",
-        "allowedRouteNames",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"allowed_route_names\": ", "allowedRouteNames", 1, 0, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])])];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AllowListedRoutesConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +49,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AllowListedRoutesConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_route_names, r, f),
                 _ => Ok(()),

@@ -11,8 +11,7 @@ impl ::prost::Name for PreviousRoutesConfig {
         "envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig".into()
     }
 }
 
@@ -22,11 +21,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 0] = [];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::PreviousRoutesConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -46,12 +42,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PreviousRoutesConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

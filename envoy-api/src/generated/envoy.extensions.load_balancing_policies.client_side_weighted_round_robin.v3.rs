@@ -17,25 +17,20 @@ pub struct ClientSideWeightedRoundRobin {
     #[prost(message, optional, tag = "6")]
     pub error_utilization_penalty: ::core::option::Option<f32>,
     #[prost(string, repeated, tag = "7")]
-    pub metric_names_for_computing_utilization:
-        ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    pub metric_names_for_computing_utilization: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "8")]
     pub slow_start_config: ::core::option::Option<super::super::common::v3::SlowStartConfig>,
     #[prost(message, optional, tag = "9")]
-    pub oob_reporting_config:
-        ::core::option::Option<super::super::common::v3::OrcaOobReportingConfig>,
+    pub oob_reporting_config: ::core::option::Option<super::super::common::v3::OrcaOobReportingConfig>,
 }
 impl ::prost::Name for ClientSideWeightedRoundRobin {
     const NAME: &'static str = "ClientSideWeightedRoundRobin";
-    const PACKAGE: &'static str =
-        "envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3";
+    const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin"
-            .into()
+        "envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin".into()
     }
 }
 
@@ -45,14 +40,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"enable_oob_load_report\": ",
-            "enableOobLoadReport",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"enable_oob_load_report\": ", "enableOobLoadReport", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"oob_reporting_period\": ",
             "oobReportingPeriod",
@@ -85,15 +73,8 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"error_utilization_penalty\": ",
-            "errorUtilizationPenalty",
-            6,
-            5,
-            d::Kind::F32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Float(0.0))]),
+        d::FieldInfo::new("\"error_utilization_penalty\": ", "errorUtilizationPenalty", 6, 5, d::Kind::F32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Float(0.0))]),
         d::FieldInfo::new(
             "\"metric_names_for_computing_utilization\": ",
             "metricNamesForComputingUtilization",
@@ -107,9 +88,7 @@ pub(crate) mod described {
             "slowStartConfig",
             8,
             7,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M6,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M6),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -117,9 +96,7 @@ pub(crate) mod described {
             "oobReportingConfig",
             9,
             8,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M5,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M5),
             d::Cardinality::Optional,
         ),
     ];
@@ -157,12 +134,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientSideWeightedRoundRobin {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.enable_oob_load_report, r, f),
                 1 => r::slot(&mut self.oob_reporting_period, r, f),

@@ -11,8 +11,7 @@ impl ::prost::Name for ClusterProvided {
         "envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided".into()
     }
 }
 
@@ -22,11 +21,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 0] = [];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClusterProvided {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -46,12 +42,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterProvided {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct LocalityLbConfig {
     #[prost(oneof = "locality_lb_config::LocalityConfigSpecifier", tags = "1, 2")]
-    pub locality_config_specifier:
-        ::core::option::Option<locality_lb_config::LocalityConfigSpecifier>,
+    pub locality_config_specifier: ::core::option::Option<locality_lb_config::LocalityConfigSpecifier>,
 }
 /// Nested message and enum types in `LocalityLbConfig`.
 pub mod locality_lb_config {
@@ -14,8 +13,7 @@ pub mod locality_lb_config {
     #[prost(skip_debug)]
     pub struct ZoneAwareLbConfig {
         #[prost(message, optional, tag = "1")]
-        pub routing_enabled:
-            ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
+        pub routing_enabled: ::core::option::Option<super::super::super::super::super::r#type::v3::Percent>,
         #[prost(message, optional, tag = "2")]
         pub min_cluster_size: ::core::option::Option<u64>,
         #[prost(bool, tag = "3")]
@@ -39,17 +37,13 @@ pub mod locality_lb_config {
             const NAME: &'static str = "ForceLocalZone";
             const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.common.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone"
-                    .into()
+                "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone"
-                    .into()
+                "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone".into()
             }
         }
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum LocalityBasis {
             HealthyHostsNum = 0,
@@ -80,12 +74,10 @@ pub mod locality_lb_config {
         const NAME: &'static str = "ZoneAwareLbConfig";
         const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.common.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig"
-                .into()
+            "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -95,12 +87,10 @@ pub mod locality_lb_config {
         const NAME: &'static str = "LocalityWeightedLbConfig";
         const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.common.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.LocalityWeightedLbConfig"
-                .into()
+            "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.LocalityWeightedLbConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.LocalityWeightedLbConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.LocalityWeightedLbConfig".into()
         }
     }
     #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -118,8 +108,7 @@ impl ::prost::Name for LocalityLbConfig {
         "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -128,8 +117,7 @@ pub struct SlowStartConfig {
     #[prost(message, optional, tag = "1")]
     pub slow_start_window: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "2")]
-    pub aggression:
-        ::core::option::Option<super::super::super::super::config::core::v3::RuntimeDouble>,
+    pub aggression: ::core::option::Option<super::super::super::super::config::core::v3::RuntimeDouble>,
     #[prost(message, optional, tag = "3")]
     pub min_weight_percent: ::core::option::Option<super::super::super::super::r#type::v3::Percent>,
 }
@@ -140,8 +128,7 @@ impl ::prost::Name for SlowStartConfig {
         "envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -152,9 +139,7 @@ pub struct ConsistentHashingLbConfig {
     #[prost(message, optional, tag = "2")]
     pub hash_balance_factor: ::core::option::Option<u32>,
     #[prost(message, repeated, tag = "3")]
-    pub hash_policy: ::prost::alloc::vec::Vec<
-        super::super::super::super::config::route::v3::route_action::HashPolicy,
-    >,
+    pub hash_policy: ::prost::alloc::vec::Vec<super::super::super::super::config::route::v3::route_action::HashPolicy>,
 }
 impl ::prost::Name for ConsistentHashingLbConfig {
     const NAME: &'static str = "ConsistentHashingLbConfig";
@@ -163,8 +148,7 @@ impl ::prost::Name for ConsistentHashingLbConfig {
         "envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -184,8 +168,7 @@ impl ::prost::Name for OrcaOobReportingConfig {
         "envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig".into()
     }
 }
 
@@ -196,33 +179,16 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.LocalityBasis",
-        values: &[
-            d::EnumValue::new(0, "HEALTHY_HOSTS_NUM"),
-            d::EnumValue::new(1, "HEALTHY_HOSTS_WEIGHT"),
-        ],
+        values: &[d::EnumValue::new(0, "HEALTHY_HOSTS_NUM"), d::EnumValue::new(1, "HEALTHY_HOSTS_WEIGHT")],
     };
     impl d::DescribeEnum for super::locality_lb_config::zone_aware_lb_config::LocalityBasis {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"use_hostname_for_hashing\": ",
-            "useHostnameForHashing",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"hash_balance_factor\": ",
-            "hashBalanceFactor",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"use_hostname_for_hashing\": ", "useHostnameForHashing", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hash_balance_factor\": ", "hashBalanceFactor", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(100))]),
         d::FieldInfo::new(
             "\"hash_policy\": ",
             "hashPolicy",
@@ -232,11 +198,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ConsistentHashingLbConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -260,12 +223,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConsistentHashingLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.use_hostname_for_hashing, r, f),
                 1 => r::slot(&mut self.hash_balance_factor, r, f),
@@ -276,32 +234,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"zone_aware_lb_config\": ",
-            "zoneAwareLbConfig",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"locality_weighted_lb_config\": ",
-            "localityWeightedLbConfig",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"zone_aware_lb_config\": ", "zoneAwareLbConfig", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"locality_weighted_lb_config\": ", "localityWeightedLbConfig", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "locality_config_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "locality_config_specifier", required: true }],
     };
     impl d::Describe for super::LocalityLbConfig {
         const INFO: &'static d::MessageInfo = &M1;
@@ -314,15 +254,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::locality_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x)) =
-                &self.locality_config_specifier
-            {
+            if let Some(super::locality_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x)) = &self.locality_config_specifier {
                 d::put_member(x, v, &F1[0]);
             }
-            if let Some(
-                super::locality_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x),
-            ) = &self.locality_config_specifier
-            {
+            if let Some(super::locality_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x)) = &self.locality_config_specifier {
                 d::put_member(x, v, &F1[1]);
             }
         }
@@ -334,17 +269,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalityLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
-                    self.locality_config_specifier = Some(
-                        super::locality_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x),
-                    )
+                    self.locality_config_specifier = Some(super::locality_lb_config::LocalityConfigSpecifier::ZoneAwareLbConfig(x))
                 }),
                 1 => r::member(r, f, |x| {
                     self.locality_config_specifier = Some(super::locality_lb_config::LocalityConfigSpecifier::LocalityWeightedLbConfig(x))
@@ -379,12 +307,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_lb_config::LocalityWeightedLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -401,50 +324,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"min_cluster_size\": ",
-            "minClusterSize",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"fail_traffic_on_panic\": ",
-            "failTrafficOnPanic",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"force_locality_direct_routing\": ",
-            "forceLocalityDirectRouting",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"force_local_zone\": ",
-            "forceLocalZone",
-            5,
-            4,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"locality_basis\": ",
-            "localityBasis",
-            6,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"min_cluster_size\": ", "minClusterSize", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"fail_traffic_on_panic\": ", "failTrafficOnPanic", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"force_locality_direct_routing\": ", "forceLocalityDirectRouting", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"force_local_zone\": ", "forceLocalZone", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"locality_basis\": ", "localityBasis", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig",
@@ -477,12 +362,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_lb_config::ZoneAwareLbConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.routing_enabled, r, f),
                 1 => r::slot(&mut self.min_cluster_size, r, f),
@@ -495,14 +375,7 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"min_size\": ",
-        "minSize",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Wrapper,
-    )];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"min_size\": ", "minSize", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone",
         fields: &F4,
@@ -529,12 +402,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_lb_config::zone_aware_lb_config::ForceLocalZone {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.min_size, r, f),
                 _ => Ok(()),
@@ -543,24 +411,9 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"port_value\": ",
-            "portValue",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new(
-            "\"authority\": ",
-            "authority",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"port_value\": ", "portValue", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"transport_socket_match_criteria\": ",
             "transportSocketMatchCriteria",
@@ -570,11 +423,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig", fields: &F5, oneofs: &[] };
     impl d::Describe for super::OrcaOobReportingConfig {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -598,12 +448,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OrcaOobReportingConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.port_value, r, f),
                 1 => r::slot(&mut self.authority, r, f),
@@ -639,11 +484,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig", fields: &F6, oneofs: &[] };
     impl d::Describe for super::SlowStartConfig {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -667,12 +509,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SlowStartConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.slow_start_window, r, f),
                 1 => r::slot(&mut self.aggression, r, f),

@@ -7,8 +7,7 @@ pub struct LeastRequest {
     #[prost(message, optional, tag = "1")]
     pub choice_count: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "2")]
-    pub active_request_bias:
-        ::core::option::Option<super::super::super::super::config::core::v3::RuntimeDouble>,
+    pub active_request_bias: ::core::option::Option<super::super::super::super::config::core::v3::RuntimeDouble>,
     #[prost(message, optional, tag = "3")]
     pub slow_start_config: ::core::option::Option<super::super::common::v3::SlowStartConfig>,
     #[prost(message, optional, tag = "4")]
@@ -54,8 +53,7 @@ impl ::prost::Name for LeastRequest {
         "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest".into()
     }
 }
 
@@ -66,25 +64,14 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest.SelectionMethod",
-        values: &[
-            d::EnumValue::new(0, "N_CHOICES"),
-            d::EnumValue::new(1, "FULL_SCAN"),
-        ],
+        values: &[d::EnumValue::new(0, "N_CHOICES"), d::EnumValue::new(1, "FULL_SCAN")],
     };
     impl d::DescribeEnum for super::least_request::SelectionMethod {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"choice_count\": ",
-            "choiceCount",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(2))]),
+        d::FieldInfo::new("\"choice_count\": ", "choiceCount", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(2))]),
         d::FieldInfo::new(
             "\"active_request_bias\": ",
             "activeRequestBias",
@@ -98,9 +85,7 @@ pub(crate) mod described {
             "slowStartConfig",
             3,
             2,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M6,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M6),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -108,38 +93,16 @@ pub(crate) mod described {
             "localityLbConfig",
             4,
             3,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M1,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"enable_full_scan\": ",
-            "enableFullScan",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"selection_method\": ",
-            "selectionMethod",
-            6,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"enable_full_scan\": ", "enableFullScan", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"selection_method\": ", "selectionMethod", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest", fields: &F0, oneofs: &[] };
     impl d::Describe for super::LeastRequest {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -166,12 +129,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LeastRequest {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.choice_count, r, f),
                 1 => r::slot(&mut self.active_request_bias, r, f),

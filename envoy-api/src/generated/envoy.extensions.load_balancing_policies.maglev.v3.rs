@@ -7,12 +7,9 @@ pub struct Maglev {
     #[prost(message, optional, tag = "1")]
     pub table_size: ::core::option::Option<u64>,
     #[prost(message, optional, tag = "2")]
-    pub consistent_hashing_lb_config:
-        ::core::option::Option<super::super::common::v3::ConsistentHashingLbConfig>,
+    pub consistent_hashing_lb_config: ::core::option::Option<super::super::common::v3::ConsistentHashingLbConfig>,
     #[prost(message, optional, tag = "3")]
-    pub locality_weighted_lb_config: ::core::option::Option<
-        super::super::common::v3::locality_lb_config::LocalityWeightedLbConfig,
-    >,
+    pub locality_weighted_lb_config: ::core::option::Option<super::super::common::v3::locality_lb_config::LocalityWeightedLbConfig>,
 }
 impl ::prost::Name for Maglev {
     const NAME: &'static str = "Maglev";
@@ -31,23 +28,14 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"table_size\": ",
-            "tableSize",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(5000011))]),
+        d::FieldInfo::new("\"table_size\": ", "tableSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(5000011))]),
         d::FieldInfo::new(
             "\"consistent_hashing_lb_config\": ",
             "consistentHashingLbConfig",
             2,
             1,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M0),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -55,17 +43,12 @@ pub(crate) mod described {
             "localityWeightedLbConfig",
             3,
             2,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M2,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M2),
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.maglev.v3.Maglev",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.maglev.v3.Maglev", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Maglev {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -89,12 +72,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Maglev {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.table_size, r, f),
                 1 => r::slot(&mut self.consistent_hashing_lb_config, r, f),

@@ -7,12 +7,9 @@ pub struct OverrideHost {
     #[prost(message, repeated, tag = "1")]
     pub override_host_sources: ::prost::alloc::vec::Vec<override_host::OverrideHostSource>,
     #[prost(message, optional, tag = "2")]
-    pub selected_host_key:
-        ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
+    pub selected_host_key: ::core::option::Option<super::super::super::super::r#type::metadata::v3::MetadataKey>,
     #[prost(message, optional, tag = "3")]
-    pub fallback_policy: ::core::option::Option<
-        super::super::super::super::config::cluster::v3::LoadBalancingPolicy,
-    >,
+    pub fallback_policy: ::core::option::Option<super::super::super::super::config::cluster::v3::LoadBalancingPolicy>,
 }
 /// Nested message and enum types in `OverrideHost`.
 pub mod override_host {
@@ -22,20 +19,16 @@ pub mod override_host {
         #[prost(string, tag = "1")]
         pub header: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
-        pub metadata: ::core::option::Option<
-            super::super::super::super::super::r#type::metadata::v3::MetadataKey,
-        >,
+        pub metadata: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKey>,
     }
     impl ::prost::Name for OverrideHostSource {
         const NAME: &'static str = "OverrideHostSource";
         const PACKAGE: &'static str = "envoy.extensions.load_balancing_policies.override_host.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource"
-                .into()
+            "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource"
-                .into()
+            "type.googleapis.com/envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource".into()
         }
     }
 }
@@ -46,8 +39,7 @@ impl ::prost::Name for OverrideHost {
         "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost".into()
     }
 }
 
@@ -57,15 +49,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"override_host_sources\": ",
-            "overrideHostSources",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"override_host_sources\": ", "overrideHostSources", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"selected_host_key\": ",
             "selectedHostKey",
@@ -84,11 +69,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OverrideHost {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -112,12 +94,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OverrideHost {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.override_host_sources, r, f),
                 1 => r::slot(&mut self.selected_host_key, r, f),
@@ -128,15 +105,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -173,12 +142,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::override_host::OverrideHostSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header, r, f),
                 1 => r::slot(&mut self.metadata, r, f),

@@ -14,8 +14,7 @@ impl ::prost::Name for PickFirst {
         "envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst".into()
     }
 }
 
@@ -24,19 +23,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"shuffle_address_list\": ",
-        "shuffleAddressList",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"shuffle_address_list\": ", "shuffleAddressList", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst", fields: &F0, oneofs: &[] };
     impl d::Describe for super::PickFirst {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -58,12 +48,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PickFirst {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.shuffle_address_list, r, f),
                 _ => Ok(()),

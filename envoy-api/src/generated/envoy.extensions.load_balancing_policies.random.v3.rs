@@ -28,16 +28,11 @@ pub(crate) mod described {
         "localityLbConfig",
         1,
         0,
-        d::Kind::Message(
-            &crate::envoy::extensions::load_balancing_policies::common::v3::described::M1,
-        ),
+        d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M1),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.random.v3.Random",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.random.v3.Random", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Random {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +54,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Random {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.locality_lb_config, r, f),
                 _ => Ok(()),

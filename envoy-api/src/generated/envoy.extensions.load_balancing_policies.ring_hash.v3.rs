@@ -15,12 +15,9 @@ pub struct RingHash {
     #[prost(message, optional, tag = "5")]
     pub hash_balance_factor: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "6")]
-    pub consistent_hashing_lb_config:
-        ::core::option::Option<super::super::common::v3::ConsistentHashingLbConfig>,
+    pub consistent_hashing_lb_config: ::core::option::Option<super::super::common::v3::ConsistentHashingLbConfig>,
     #[prost(message, optional, tag = "7")]
-    pub locality_weighted_lb_config: ::core::option::Option<
-        super::super::common::v3::locality_lb_config::LocalityWeightedLbConfig,
-    >,
+    pub locality_weighted_lb_config: ::core::option::Option<super::super::common::v3::locality_lb_config::LocalityWeightedLbConfig>,
 }
 /// Nested message and enum types in `RingHash`.
 pub mod ring_hash {
@@ -72,80 +69,29 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash.HashFunction",
-        values: &[
-            d::EnumValue::new(0, "DEFAULT_HASH"),
-            d::EnumValue::new(1, "XX_HASH"),
-            d::EnumValue::new(2, "MURMUR_HASH_2"),
-        ],
+        values: &[d::EnumValue::new(0, "DEFAULT_HASH"), d::EnumValue::new(1, "XX_HASH"), d::EnumValue::new(2, "MURMUR_HASH_2")],
     };
     impl d::DescribeEnum for super::ring_hash::HashFunction {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"hash_function\": ",
-            "hashFunction",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"minimum_ring_size\": ",
-            "minimumRingSize",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(8388608)),
-            d::Rule::Gte(d::Bound::Int(1)),
-        ]),
-        d::FieldInfo::new(
-            "\"maximum_ring_size\": ",
-            "maximumRingSize",
-            3,
-            2,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
-        d::FieldInfo::new(
-            "\"use_hostname_for_hashing\": ",
-            "useHostnameForHashing",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"hash_balance_factor\": ",
-            "hashBalanceFactor",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(100))])
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"hash_function\": ", "hashFunction", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"minimum_ring_size\": ", "minimumRingSize", 2, 1, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(8388608)), d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"maximum_ring_size\": ", "maximumRingSize", 3, 2, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
+        d::FieldInfo::new("\"use_hostname_for_hashing\": ", "useHostnameForHashing", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"hash_balance_factor\": ", "hashBalanceFactor", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(100))])
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"consistent_hashing_lb_config\": ",
             "consistentHashingLbConfig",
             6,
             5,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M0),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -153,17 +99,12 @@ pub(crate) mod described {
             "localityWeightedLbConfig",
             7,
             6,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M2,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M2),
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash", fields: &F0, oneofs: &[] };
     impl d::Describe for super::RingHash {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -191,12 +132,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RingHash {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.hash_function, r, f),
                 1 => r::slot(&mut self.minimum_ring_size, r, f),

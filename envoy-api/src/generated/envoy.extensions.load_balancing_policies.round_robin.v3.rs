@@ -16,8 +16,7 @@ impl ::prost::Name for RoundRobin {
         "envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin".into()
     }
 }
 
@@ -32,9 +31,7 @@ pub(crate) mod described {
             "slowStartConfig",
             1,
             0,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M6,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M6),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -42,17 +39,12 @@ pub(crate) mod described {
             "localityLbConfig",
             2,
             1,
-            d::Kind::Message(
-                &crate::envoy::extensions::load_balancing_policies::common::v3::described::M1,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M1),
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin", fields: &F0, oneofs: &[] };
     impl d::Describe for super::RoundRobin {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -75,12 +67,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RoundRobin {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.slow_start_config, r, f),
                 1 => r::slot(&mut self.locality_lb_config, r, f),

@@ -23,9 +23,7 @@ pub struct Subset {
     #[prost(enumeration = "subset::LbSubsetMetadataFallbackPolicy", tag = "8")]
     pub metadata_fallback_policy: i32,
     #[prost(message, optional, tag = "9")]
-    pub subset_lb_policy: ::core::option::Option<
-        super::super::super::super::config::cluster::v3::LoadBalancingPolicy,
-    >,
+    pub subset_lb_policy: ::core::option::Option<super::super::super::super::config::cluster::v3::LoadBalancingPolicy>,
 }
 /// Nested message and enum types in `Subset`.
 pub mod subset {
@@ -36,19 +34,14 @@ pub mod subset {
         pub keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
         #[prost(bool, tag = "4")]
         pub single_host_per_subset: bool,
-        #[prost(
-            enumeration = "lb_subset_selector::LbSubsetSelectorFallbackPolicy",
-            tag = "2"
-        )]
+        #[prost(enumeration = "lb_subset_selector::LbSubsetSelectorFallbackPolicy", tag = "2")]
         pub fallback_policy: i32,
         #[prost(string, repeated, tag = "3")]
         pub fallback_keys_subset: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     }
     /// Nested message and enum types in `LbSubsetSelector`.
     pub mod lb_subset_selector {
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum LbSubsetSelectorFallbackPolicy {
             NotDefined = 0,
@@ -91,8 +84,7 @@ pub mod subset {
             "envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector"
-                .into()
+            "type.googleapis.com/envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -169,11 +161,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetFallbackPolicy",
-        values: &[
-            d::EnumValue::new(0, "NO_FALLBACK"),
-            d::EnumValue::new(1, "ANY_ENDPOINT"),
-            d::EnumValue::new(2, "DEFAULT_SUBSET"),
-        ],
+        values: &[d::EnumValue::new(0, "NO_FALLBACK"), d::EnumValue::new(1, "ANY_ENDPOINT"), d::EnumValue::new(2, "DEFAULT_SUBSET")],
     };
     impl d::DescribeEnum for super::subset::LbSubsetFallbackPolicy {
         const INFO: &'static d::EnumInfo = &E0;
@@ -181,10 +169,7 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetMetadataFallbackPolicy",
-        values: &[
-            d::EnumValue::new(0, "METADATA_NO_FALLBACK"),
-            d::EnumValue::new(1, "FALLBACK_LIST"),
-        ],
+        values: &[d::EnumValue::new(0, "METADATA_NO_FALLBACK"), d::EnumValue::new(1, "FALLBACK_LIST")],
     };
     impl d::DescribeEnum for super::subset::LbSubsetMetadataFallbackPolicy {
         const INFO: &'static d::EnumInfo = &E1;
@@ -205,15 +190,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"fallback_policy\": ",
-            "fallbackPolicy",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fallback_policy\": ", "fallbackPolicy", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"default_subset\": ",
             "defaultSubset",
@@ -222,63 +200,14 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"subset_selectors\": ",
-            "subsetSelectors",
-            3,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"allow_redundant_keys\": ",
-            "allowRedundantKeys",
-            10,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"locality_weight_aware\": ",
-            "localityWeightAware",
-            4,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"scale_locality_weight\": ",
-            "scaleLocalityWeight",
-            5,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"panic_mode_any\": ",
-            "panicModeAny",
-            6,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"list_as_any\": ",
-            "listAsAny",
-            7,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"metadata_fallback_policy\": ",
-            "metadataFallbackPolicy",
-            8,
-            8,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"subset_selectors\": ", "subsetSelectors", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"allow_redundant_keys\": ", "allowRedundantKeys", 10, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"locality_weight_aware\": ", "localityWeightAware", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"scale_locality_weight\": ", "scaleLocalityWeight", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"panic_mode_any\": ", "panicModeAny", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"list_as_any\": ", "listAsAny", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_fallback_policy\": ", "metadataFallbackPolicy", 8, 8, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"subset_lb_policy\": ",
             "subsetLbPolicy",
@@ -289,11 +218,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.subset.v3.Subset",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.subset.v3.Subset", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Subset {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -324,12 +250,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Subset {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.fallback_policy, r, f),
                 1 => r::slot(&mut self.default_subset, r, f),
@@ -347,45 +268,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"keys\": ",
-            "keys",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"single_host_per_subset\": ",
-            "singleHostPerSubset",
-            4,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"fallback_policy\": ",
-            "fallbackPolicy",
-            2,
-            2,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"fallback_keys_subset\": ",
-            "fallbackKeysSubset",
-            3,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"keys\": ", "keys", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"single_host_per_subset\": ", "singleHostPerSubset", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"fallback_policy\": ", "fallbackPolicy", 2, 2, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fallback_keys_subset\": ", "fallbackKeysSubset", 3, 3, d::Kind::String, d::Cardinality::Repeated),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector", fields: &F1, oneofs: &[] };
     impl d::Describe for super::subset::LbSubsetSelector {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -410,12 +300,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::subset::LbSubsetSelector {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.keys, r, f),
                 1 => r::slot(&mut self.single_host_per_subset, r, f),

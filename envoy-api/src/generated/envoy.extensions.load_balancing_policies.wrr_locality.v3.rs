@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct WrrLocality {
     #[prost(message, optional, tag = "1")]
-    pub endpoint_picking_policy: ::core::option::Option<
-        super::super::super::super::config::cluster::v3::LoadBalancingPolicy,
-    >,
+    pub endpoint_picking_policy: ::core::option::Option<super::super::super::super::config::cluster::v3::LoadBalancingPolicy>,
 }
 impl ::prost::Name for WrrLocality {
     const NAME: &'static str = "WrrLocality";
@@ -16,8 +14,7 @@ impl ::prost::Name for WrrLocality {
         "envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality"
-            .into()
+        "type.googleapis.com/envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality".into()
     }
 }
 
@@ -35,11 +32,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality", fields: &F0, oneofs: &[] };
     impl d::Describe for super::WrrLocality {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -61,12 +55,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::WrrLocality {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.endpoint_picking_policy, r, f),
                 _ => Ok(()),

@@ -11,8 +11,7 @@ impl ::prost::Name for DestinationIpInput {
         "envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -25,8 +24,7 @@ impl ::prost::Name for DestinationPortInput {
         "envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -39,8 +37,7 @@ impl ::prost::Name for SourceIpInput {
         "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceIPInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceIPInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -53,8 +50,7 @@ impl ::prost::Name for SourcePortInput {
         "envoy.extensions.matching.common_inputs.network.v3.SourcePortInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourcePortInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourcePortInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -67,8 +63,7 @@ impl ::prost::Name for DirectSourceIpInput {
         "envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -81,8 +76,7 @@ impl ::prost::Name for SourceTypeInput {
         "envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -95,8 +89,7 @@ impl ::prost::Name for ServerNameInput {
         "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.ServerNameInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.ServerNameInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -109,8 +102,7 @@ impl ::prost::Name for TransportProtocolInput {
         "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -123,8 +115,7 @@ impl ::prost::Name for ApplicationProtocolInput {
         "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -142,8 +133,7 @@ impl ::prost::Name for FilterStateInput {
         "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.FilterStateInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.FilterStateInput".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -174,12 +164,10 @@ pub mod dynamic_metadata_input {
         const NAME: &'static str = "PathSegment";
         const PACKAGE: &'static str = "envoy.extensions.matching.common_inputs.network.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment"
-                .into()
+            "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment"
-                .into()
+            "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment".into()
         }
     }
 }
@@ -190,8 +178,7 @@ impl ::prost::Name for DynamicMetadataInput {
         "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -204,8 +191,7 @@ impl ::prost::Name for NetworkNamespaceInput {
         "envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput".into()
     }
 }
 
@@ -215,11 +201,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 0] = [];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ApplicationProtocolInput {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -239,12 +222,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ApplicationProtocolInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -253,11 +231,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 0] = [];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput", fields: &F1, oneofs: &[] };
     impl d::Describe for super::DestinationIpInput {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -277,12 +252,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DestinationIpInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -291,11 +261,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 0] = [];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput", fields: &F2, oneofs: &[] };
     impl d::Describe for super::DestinationPortInput {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -315,12 +282,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DestinationPortInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -329,11 +291,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 0] = [];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput", fields: &F3, oneofs: &[] };
     impl d::Describe for super::DirectSourceIpInput {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -353,12 +312,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DirectSourceIpInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -367,30 +321,11 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"filter\": ",
-            "filter",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            1,
-            d::Kind::Message(&M5),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput", fields: &F4, oneofs: &[] };
     impl d::Describe for super::DynamicMetadataInput {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -413,12 +348,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicMetadataInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -427,23 +357,12 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::MinChars(1)])];
+    static F5: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "segment",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "segment", required: true }],
     };
     impl d::Describe for super::dynamic_metadata_input::PathSegment {
         const INFO: &'static d::MessageInfo = &M5;
@@ -456,9 +375,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::dynamic_metadata_input::path_segment::Segment::Key(x)) =
-                &self.segment
-            {
+            if let Some(super::dynamic_metadata_input::path_segment::Segment::Key(x)) = &self.segment {
                 d::put_member(x, v, &F5[0]);
             }
         }
@@ -470,46 +387,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dynamic_metadata_input::PathSegment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.segment =
-                        Some(super::dynamic_metadata_input::path_segment::Segment::Key(x))
-                }),
+                0 => r::member(r, f, |x| self.segment = Some(super::dynamic_metadata_input::path_segment::Segment::Key(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"field\": ",
-            "field",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"field\": ", "field", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput", fields: &F6, oneofs: &[] };
     impl d::Describe for super::FilterStateInput {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -532,12 +423,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.field, r, f),
@@ -547,11 +433,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 0] = [];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput", fields: &F7, oneofs: &[] };
     impl d::Describe for super::NetworkNamespaceInput {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -571,12 +454,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::NetworkNamespaceInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -585,11 +463,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 0] = [];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput", fields: &F8, oneofs: &[] };
     impl d::Describe for super::ServerNameInput {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -609,12 +484,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ServerNameInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -623,11 +493,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 0] = [];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput", fields: &F9, oneofs: &[] };
     impl d::Describe for super::SourceIpInput {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -647,12 +514,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourceIpInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -661,11 +523,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 0] = [];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.SourcePortInput",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.SourcePortInput", fields: &F10, oneofs: &[] };
     impl d::Describe for super::SourcePortInput {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -685,12 +544,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourcePortInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -699,11 +553,8 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 0] = [];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput", fields: &F11, oneofs: &[] };
     impl d::Describe for super::SourceTypeInput {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -723,12 +574,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourceTypeInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -737,11 +583,8 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 0] = [];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput", fields: &F12, oneofs: &[] };
     impl d::Describe for super::TransportProtocolInput {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -761,12 +604,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TransportProtocolInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

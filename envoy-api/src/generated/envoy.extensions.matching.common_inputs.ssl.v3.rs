@@ -47,11 +47,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 0] = [];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DnsSanInput {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -71,12 +68,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DnsSanInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -85,11 +77,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 0] = [];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.ssl.v3.SubjectInput",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.ssl.v3.SubjectInput", fields: &F1, oneofs: &[] };
     impl d::Describe for super::SubjectInput {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -109,12 +98,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubjectInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -123,11 +107,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 0] = [];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput", fields: &F2, oneofs: &[] };
     impl d::Describe for super::UriSanInput {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -147,12 +128,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UriSanInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

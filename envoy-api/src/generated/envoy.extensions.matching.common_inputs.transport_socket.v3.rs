@@ -29,12 +29,10 @@ pub mod endpoint_metadata_input {
         const NAME: &'static str = "PathSegment";
         const PACKAGE: &'static str = "envoy.extensions.matching.common_inputs.transport_socket.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment"
-                .into()
+            "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment"
-                .into()
+            "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment".into()
         }
     }
 }
@@ -45,8 +43,7 @@ impl ::prost::Name for EndpointMetadataInput {
         "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -77,12 +74,10 @@ pub mod locality_metadata_input {
         const NAME: &'static str = "PathSegment";
         const PACKAGE: &'static str = "envoy.extensions.matching.common_inputs.transport_socket.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment"
-                .into()
+            "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment"
-                .into()
+            "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment".into()
         }
     }
 }
@@ -93,8 +88,7 @@ impl ::prost::Name for LocalityMetadataInput {
         "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -110,8 +104,7 @@ impl ::prost::Name for FilterStateInput {
         "envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -124,12 +117,10 @@ impl ::prost::Name for TransportSocketNameAction {
     const NAME: &'static str = "TransportSocketNameAction";
     const PACKAGE: &'static str = "envoy.extensions.matching.common_inputs.transport_socket.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction"
-            .into()
+        "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction".into()
     }
 }
 
@@ -139,29 +130,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"filter\": ",
-            "filter",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput", fields: &F0, oneofs: &[] };
     impl d::Describe for super::EndpointMetadataInput {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -184,12 +157,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EndpointMetadataInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -198,23 +166,12 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::MinChars(1)])];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "segment",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "segment", required: true }],
     };
     impl d::Describe for super::endpoint_metadata_input::PathSegment {
         const INFO: &'static d::MessageInfo = &M1;
@@ -227,9 +184,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::endpoint_metadata_input::path_segment::Segment::Key(x)) =
-                &self.segment
-            {
+            if let Some(super::endpoint_metadata_input::path_segment::Segment::Key(x)) = &self.segment {
                 d::put_member(x, v, &F1[0]);
             }
         }
@@ -241,37 +196,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::endpoint_metadata_input::PathSegment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.segment = Some(super::endpoint_metadata_input::path_segment::Segment::Key(
-                        x,
-                    ))
-                }),
+                0 => r::member(r, f, |x| self.segment = Some(super::endpoint_metadata_input::path_segment::Segment::Key(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput", fields: &F2, oneofs: &[] };
     impl d::Describe for super::FilterStateInput {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -293,12 +229,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -307,29 +238,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"filter\": ",
-            "filter",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput", fields: &F3, oneofs: &[] };
     impl d::Describe for super::LocalityMetadataInput {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -352,12 +265,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LocalityMetadataInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -366,23 +274,12 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::MinChars(1)])];
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "segment",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "segment", required: true }],
     };
     impl d::Describe for super::locality_metadata_input::PathSegment {
         const INFO: &'static d::MessageInfo = &M4;
@@ -395,9 +292,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::locality_metadata_input::path_segment::Segment::Key(x)) =
-                &self.segment
-            {
+            if let Some(super::locality_metadata_input::path_segment::Segment::Key(x)) = &self.segment {
                 d::put_member(x, v, &F4[0]);
             }
         }
@@ -409,32 +304,16 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::locality_metadata_input::PathSegment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.segment = Some(super::locality_metadata_input::path_segment::Segment::Key(
-                        x,
-                    ))
-                }),
+                0 => r::member(r, f, |x| self.segment = Some(super::locality_metadata_input::path_segment::Segment::Key(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"name\": ",
-        "name",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
+    static F5: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction",
         fields: &F5,
@@ -461,12 +340,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TransportSocketNameAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 _ => Ok(()),

@@ -18,8 +18,7 @@ impl ::prost::Name for ConsistentHashing {
         "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing".into()
     }
 }
 
@@ -29,37 +28,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"threshold\": ",
-            "threshold",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"modulo\": ",
-            "modulo",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"seed\": ",
-            "seed",
-            3,
-            2,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"threshold\": ", "threshold", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"modulo\": ", "modulo", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"seed\": ", "seed", 3, 2, d::Kind::U64, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ConsistentHashing {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -83,12 +57,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ConsistentHashing {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.threshold, r, f),
                 1 => r::slot(&mut self.modulo, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct Ip {
     #[prost(message, repeated, tag = "1")]
-    pub cidr_ranges:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::CidrRange>,
+    pub cidr_ranges: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::CidrRange>,
     #[prost(string, tag = "2")]
     pub stat_prefix: ::prost::alloc::string::String,
 }
@@ -36,21 +35,10 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"stat_prefix\": ",
-            "statPrefix",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.input_matchers.ip.v3.Ip",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.input_matchers.ip.v3.Ip", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Ip {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -73,12 +61,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Ip {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cidr_ranges, r, f),
                 1 => r::slot(&mut self.stat_prefix, r, f),

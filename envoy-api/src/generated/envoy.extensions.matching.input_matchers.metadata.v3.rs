@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct Metadata {
     #[prost(message, optional, tag = "1")]
-    pub value: ::core::option::Option<
-        super::super::super::super::super::r#type::matcher::v3::ValueMatcher,
-    >,
+    pub value: ::core::option::Option<super::super::super::super::super::r#type::matcher::v3::ValueMatcher>,
     #[prost(bool, tag = "4")]
     pub invert: bool,
 }
@@ -37,20 +35,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"invert\": ",
-            "invert",
-            4,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"invert\": ", "invert", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.input_matchers.metadata.v3.Metadata",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.input_matchers.metadata.v3.Metadata", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Metadata {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -73,12 +61,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Metadata {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value, r, f),
                 1 => r::slot(&mut self.invert, r, f),

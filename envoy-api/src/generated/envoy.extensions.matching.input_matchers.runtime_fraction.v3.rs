@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct RuntimeFraction {
     #[prost(message, optional, tag = "1")]
-    pub runtime_fraction: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::RuntimeFractionalPercent,
-    >,
+    pub runtime_fraction: ::core::option::Option<super::super::super::super::super::config::core::v3::RuntimeFractionalPercent>,
     #[prost(uint64, tag = "2")]
     pub seed: u64,
 }
@@ -18,8 +16,7 @@ impl ::prost::Name for RuntimeFraction {
         "envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction"
-            .into()
+        "type.googleapis.com/envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction".into()
     }
 }
 
@@ -38,20 +35,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"seed\": ",
-            "seed",
-            2,
-            1,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"seed\": ", "seed", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction", fields: &F0, oneofs: &[] };
     impl d::Describe for super::RuntimeFraction {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -74,12 +61,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RuntimeFraction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.runtime_fraction, r, f),
                 1 => r::slot(&mut self.seed, r, f),

@@ -5,16 +5,13 @@
 #[prost(skip_debug)]
 pub struct CaresDnsResolverConfig {
     #[prost(message, repeated, tag = "1")]
-    pub resolvers:
-        ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::Address>,
+    pub resolvers: ::prost::alloc::vec::Vec<super::super::super::super::super::config::core::v3::Address>,
     #[prost(bool, tag = "3")]
     pub use_resolvers_as_fallback: bool,
     #[prost(bool, tag = "4")]
     pub filter_unroutable_families: bool,
     #[prost(message, optional, tag = "2")]
-    pub dns_resolver_options: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::DnsResolverOptions,
-    >,
+    pub dns_resolver_options: ::core::option::Option<super::super::super::super::super::config::core::v3::DnsResolverOptions>,
     #[prost(message, optional, tag = "5")]
     pub udp_max_queries: ::core::option::Option<u32>,
     #[prost(message, optional, tag = "6")]
@@ -39,8 +36,7 @@ impl ::prost::Name for CaresDnsResolverConfig {
         "envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig".into()
     }
 }
 
@@ -58,22 +54,8 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"use_resolvers_as_fallback\": ",
-            "useResolversAsFallback",
-            3,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"filter_unroutable_families\": ",
-            "filterUnroutableFamilies",
-            4,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"use_resolvers_as_fallback\": ", "useResolversAsFallback", 3, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter_unroutable_families\": ", "filterUnroutableFamilies", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_resolver_options\": ",
             "dnsResolverOptions",
@@ -82,52 +64,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M15),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"udp_max_queries\": ",
-            "udpMaxQueries",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"query_timeout_seconds\": ",
-            "queryTimeoutSeconds",
-            6,
-            5,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"query_tries\": ",
-            "queryTries",
-            7,
-            6,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"rotate_nameservers\": ",
-            "rotateNameservers",
-            8,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"edns0_max_payload_size\": ",
-            "edns0MaxPayloadSize",
-            9,
-            8,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[
-            d::Rule::Lte(d::Bound::Int(4096)),
-            d::Rule::Gte(d::Bound::Int(512)),
-        ]),
+        d::FieldInfo::new("\"udp_max_queries\": ", "udpMaxQueries", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"query_timeout_seconds\": ", "queryTimeoutSeconds", 6, 5, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"query_tries\": ", "queryTries", 7, 6, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"rotate_nameservers\": ", "rotateNameservers", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"edns0_max_payload_size\": ", "edns0MaxPayloadSize", 9, 8, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(4096)), d::Rule::Gte(d::Bound::Int(512))]),
         d::FieldInfo::new(
             "\"max_udp_channel_duration\": ",
             "maxUdpChannelDuration",
@@ -137,29 +80,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"reinit_channel_on_timeout\": ",
-            "reinitChannelOnTimeout",
-            11,
-            10,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"qcache_max_ttl\": ",
-            "qcacheMaxTtl",
-            12,
-            11,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"reinit_channel_on_timeout\": ", "reinitChannelOnTimeout", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"qcache_max_ttl\": ", "qcacheMaxTtl", 12, 11, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CaresDnsResolverConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -192,12 +118,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CaresDnsResolverConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.resolvers, r, f),
                 1 => r::slot(&mut self.use_resolvers_as_fallback, r, f),

@@ -16,8 +16,7 @@ impl ::prost::Name for GetAddrInfoDnsResolverConfig {
         "envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig".into()
     }
 }
 
@@ -27,28 +26,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"num_retries\": ",
-            "numRetries",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"num_resolver_threads\": ",
-            "numResolverThreads",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"num_retries\": ", "numRetries", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"num_resolver_threads\": ", "numResolverThreads", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::GetAddrInfoDnsResolverConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -71,12 +53,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GetAddrInfoDnsResolverConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.num_retries, r, f),
                 1 => r::slot(&mut self.num_resolver_threads, r, f),

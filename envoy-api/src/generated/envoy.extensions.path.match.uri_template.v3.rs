@@ -14,8 +14,7 @@ impl ::prost::Name for UriTemplateMatchConfig {
         "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig".into()
     }
 }
 
@@ -24,20 +23,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"path_template\": ",
-        "pathTemplate",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1), d::Rule::MaxChars(256)])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"path_template\": ", "pathTemplate", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        .rules(&[d::Rule::MinChars(1), d::Rule::MaxChars(256)])];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::UriTemplateMatchConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +48,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UriTemplateMatchConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path_template, r, f),
                 _ => Ok(()),

@@ -14,8 +14,7 @@ impl ::prost::Name for UriTemplateRewriteConfig {
         "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig".into()
     }
 }
 
@@ -24,20 +23,11 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"path_template_rewrite\": ",
-        "pathTemplateRewrite",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1), d::Rule::MaxChars(256)])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"path_template_rewrite\": ", "pathTemplateRewrite", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::MaxChars(256)])];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::UriTemplateRewriteConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +49,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UriTemplateRewriteConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path_template_rewrite, r, f),
                 _ => Ok(()),

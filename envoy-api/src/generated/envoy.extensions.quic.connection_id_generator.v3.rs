@@ -8,12 +8,10 @@ impl ::prost::Name for DeterministicConnectionIdGeneratorConfig {
     const NAME: &'static str = "DeterministicConnectionIdGeneratorConfig";
     const PACKAGE: &'static str = "envoy.extensions.quic.connection_id_generator.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.quic.connection_id_generator.v3.DeterministicConnectionIdGeneratorConfig"
-            .into()
+        "envoy.extensions.quic.connection_id_generator.v3.DeterministicConnectionIdGeneratorConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.quic.connection_id_generator.v3.DeterministicConnectionIdGeneratorConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.quic.connection_id_generator.v3.DeterministicConnectionIdGeneratorConfig".into()
     }
 }
 
@@ -47,12 +45,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DeterministicConnectionIdGeneratorConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -38,33 +38,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"descriptor_key\": ",
-            "descriptorKey",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"skip_if_error\": ",
-            "skipIfError",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"text\": ",
-            "text",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"skip_if_error\": ", "skipIfError", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"text\": ", "text", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"parsed\": ",
             "parsed",
@@ -78,10 +54,7 @@ pub(crate) mod described {
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.rate_limit_descriptors.expr.v3.Descriptor",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "expr_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "expr_specifier", required: false }],
     };
     impl d::Describe for super::Descriptor {
         const INFO: &'static d::MessageInfo = &M0;
@@ -111,21 +84,12 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Descriptor {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.descriptor_key, r, f),
                 1 => r::slot(&mut self.skip_if_error, r, f),
-                2 => r::member(r, f, |x| {
-                    self.expr_specifier = Some(super::descriptor::ExprSpecifier::Text(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.expr_specifier = Some(super::descriptor::ExprSpecifier::Parsed(x))
-                }),
+                2 => r::member(r, f, |x| self.expr_specifier = Some(super::descriptor::ExprSpecifier::Text(x))),
+                3 => r::member(r, f, |x| self.expr_specifier = Some(super::descriptor::ExprSpecifier::Parsed(x))),
                 _ => Ok(()),
             }
         }

@@ -5,11 +5,9 @@
 #[prost(skip_debug)]
 pub struct UpstreamIpPortMatcher {
     #[prost(message, optional, tag = "1")]
-    pub upstream_ip:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::CidrRange>,
+    pub upstream_ip: ::core::option::Option<super::super::super::super::super::config::core::v3::CidrRange>,
     #[prost(message, optional, tag = "2")]
-    pub upstream_port_range:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::Int64Range>,
+    pub upstream_port_range: ::core::option::Option<super::super::super::super::super::r#type::v3::Int64Range>,
 }
 impl ::prost::Name for UpstreamIpPortMatcher {
     const NAME: &'static str = "UpstreamIpPortMatcher";
@@ -18,8 +16,7 @@ impl ::prost::Name for UpstreamIpPortMatcher {
         "envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher"
-            .into()
+        "type.googleapis.com/envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher".into()
     }
 }
 
@@ -46,11 +43,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher", fields: &F0, oneofs: &[] };
     impl d::Describe for super::UpstreamIpPortMatcher {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -73,12 +67,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamIpPortMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.upstream_ip, r, f),
                 1 => r::slot(&mut self.upstream_port_range, r, f),

@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct Config {
     #[prost(message, optional, tag = "1")]
-    pub san_matcher: ::core::option::Option<
-        super::super::super::super::transport_sockets::tls::v3::SubjectAltNameMatcher,
-    >,
+    pub san_matcher: ::core::option::Option<super::super::super::super::transport_sockets::tls::v3::SubjectAltNameMatcher>,
     #[prost(bool, tag = "2")]
     pub any_validated_client_certificate: bool,
 }
@@ -36,20 +34,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M14),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"any_validated_client_certificate\": ",
-            "anyValidatedClientCertificate",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"any_validated_client_certificate\": ", "anyValidatedClientCertificate", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.rbac.principals.mtls_authenticated.v3.Config",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.rbac.principals.mtls_authenticated.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -72,12 +60,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.san_matcher, r, f),
                 1 => r::slot(&mut self.any_validated_client_certificate, r, f),

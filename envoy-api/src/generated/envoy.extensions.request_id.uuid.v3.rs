@@ -26,28 +26,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"pack_trace_reason\": ",
-            "packTraceReason",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"use_request_id_for_trace_sampling\": ",
-            "useRequestIdForTraceSampling",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"pack_trace_reason\": ", "packTraceReason", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"use_request_id_for_trace_sampling\": ", "useRequestIdForTraceSampling", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::UuidRequestIdConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -70,12 +53,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UuidRequestIdConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.pack_trace_reason, r, f),
                 1 => r::slot(&mut self.use_request_id_for_trace_sampling, r, f),

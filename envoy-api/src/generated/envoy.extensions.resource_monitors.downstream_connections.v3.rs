@@ -11,12 +11,10 @@ impl ::prost::Name for DownstreamConnectionsConfig {
     const NAME: &'static str = "DownstreamConnectionsConfig";
     const PACKAGE: &'static str = "envoy.extensions.resource_monitors.downstream_connections.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig"
-            .into()
+        "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig".into()
     }
 }
 
@@ -60,12 +58,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DownstreamConnectionsConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_active_downstream_connections, r, f),
                 _ => Ok(()),

@@ -7,8 +7,7 @@ pub struct FixedHeapConfig {
     #[prost(uint64, tag = "1")]
     pub max_heap_size_bytes: u64,
     #[prost(message, optional, tag = "2")]
-    pub max_heap_size_bytes_runtime:
-        ::core::option::Option<super::super::super::super::config::core::v3::RuntimeUInt64>,
+    pub max_heap_size_bytes_runtime: ::core::option::Option<super::super::super::super::config::core::v3::RuntimeUInt64>,
 }
 impl ::prost::Name for FixedHeapConfig {
     const NAME: &'static str = "FixedHeapConfig";
@@ -17,8 +16,7 @@ impl ::prost::Name for FixedHeapConfig {
         "envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig".into()
     }
 }
 
@@ -28,14 +26,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"max_heap_size_bytes\": ",
-            "maxHeapSizeBytes",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"max_heap_size_bytes\": ", "maxHeapSizeBytes", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"max_heap_size_bytes_runtime\": ",
             "maxHeapSizeBytesRuntime",
@@ -45,11 +36,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::FixedHeapConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -72,12 +60,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FixedHeapConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_heap_size_bytes, r, f),
                 1 => r::slot(&mut self.max_heap_size_bytes_runtime, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct OmitHostMetadataConfig {
     #[prost(message, optional, tag = "1")]
-    pub metadata_match:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::Metadata>,
+    pub metadata_match: ::core::option::Option<super::super::super::super::super::config::core::v3::Metadata>,
 }
 impl ::prost::Name for OmitHostMetadataConfig {
     const NAME: &'static str = "OmitHostMetadataConfig";
@@ -15,8 +14,7 @@ impl ::prost::Name for OmitHostMetadataConfig {
         "envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig".into()
     }
 }
 
@@ -33,11 +31,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OmitHostMetadataConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +54,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OmitHostMetadataConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.metadata_match, r, f),
                 _ => Ok(()),

@@ -14,8 +14,7 @@ impl ::prost::Name for PreviousPrioritiesConfig {
         "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig".into()
     }
 }
 
@@ -24,20 +23,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"update_frequency\": ",
-        "updateFrequency",
-        1,
-        0,
-        d::Kind::I32,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"update_frequency\": ", "updateFrequency", 1, 0, d::Kind::I32, d::Cardinality::Implicit)
+        .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::PreviousPrioritiesConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +48,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PreviousPrioritiesConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.update_frequency, r, f),
                 _ => Ok(()),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct LuaConfig {
     #[prost(message, optional, tag = "1")]
-    pub source_code:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+    pub source_code: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
     #[prost(string, tag = "2")]
     pub default_cluster: ::prost::alloc::string::String,
 }
@@ -36,20 +35,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"default_cluster\": ",
-            "defaultCluster",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_cluster\": ", "defaultCluster", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::LuaConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -72,12 +61,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::LuaConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source_code, r, f),
                 1 => r::slot(&mut self.default_cluster, r, f),

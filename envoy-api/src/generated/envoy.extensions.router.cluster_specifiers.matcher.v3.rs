@@ -14,17 +14,14 @@ impl ::prost::Name for ClusterAction {
         "envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction"
-            .into()
+        "type.googleapis.com/envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct MatcherClusterSpecifier {
     #[prost(message, optional, tag = "1")]
-    pub cluster_matcher: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub cluster_matcher: ::core::option::Option<super::super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
 }
 impl ::prost::Name for MatcherClusterSpecifier {
     const NAME: &'static str = "MatcherClusterSpecifier";
@@ -33,8 +30,7 @@ impl ::prost::Name for MatcherClusterSpecifier {
         "envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier"
-            .into()
+        "type.googleapis.com/envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier".into()
     }
 }
 
@@ -43,20 +39,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"cluster\": ",
-        "cluster",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClusterAction {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -78,12 +64,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClusterAction {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster, r, f),
                 _ => Ok(()),
@@ -100,11 +81,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier", fields: &F1, oneofs: &[] };
     impl d::Describe for super::MatcherClusterSpecifier {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -126,12 +104,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MatcherClusterSpecifier {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cluster_matcher, r, f),
                 _ => Ok(()),

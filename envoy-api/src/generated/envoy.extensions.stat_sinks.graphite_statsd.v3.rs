@@ -26,8 +26,7 @@ impl ::prost::Name for GraphiteStatsdSink {
         "envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink"
-            .into()
+        "type.googleapis.com/envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink".into()
     }
 }
 
@@ -46,31 +45,14 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            3,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_bytes_per_datagram\": ",
-            "maxBytesPerDatagram",
-            4,
-            2,
-            d::Kind::U64,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_bytes_per_datagram\": ", "maxBytesPerDatagram", 4, 2, d::Kind::U64, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "statsd_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "statsd_specifier", required: true }],
     };
     impl d::Describe for super::GraphiteStatsdSink {
         const INFO: &'static d::MessageInfo = &M0;
@@ -83,9 +65,7 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::graphite_statsd_sink::StatsdSpecifier::Address(x)) =
-                &self.statsd_specifier
-            {
+            if let Some(super::graphite_statsd_sink::StatsdSpecifier::Address(x)) = &self.statsd_specifier {
                 d::put_member(x, v, &F0[0]);
             }
             d::Field::put(&self.prefix, v, &F0[1]);
@@ -99,17 +79,9 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GraphiteStatsdSink {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.statsd_specifier =
-                        Some(super::graphite_statsd_sink::StatsdSpecifier::Address(x))
-                }),
+                0 => r::member(r, f, |x| self.statsd_specifier = Some(super::graphite_statsd_sink::StatsdSpecifier::Address(x))),
                 1 => r::slot(&mut self.prefix, r, f),
                 2 => r::slot(&mut self.max_bytes_per_datagram, r, f),
                 _ => Ok(()),

@@ -5,9 +5,7 @@
 #[prost(skip_debug)]
 pub struct SinkConfig {
     #[prost(message, repeated, tag = "7")]
-    pub resource_detectors: ::prost::alloc::vec::Vec<
-        super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub resource_detectors: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(bool, tag = "2")]
     pub report_counters_as_deltas: bool,
     #[prost(bool, tag = "3")]
@@ -19,9 +17,7 @@ pub struct SinkConfig {
     #[prost(string, tag = "6")]
     pub prefix: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "8")]
-    pub custom_metric_conversions: ::core::option::Option<
-        super::super::super::super::super::xds::r#type::matcher::v3::Matcher,
-    >,
+    pub custom_metric_conversions: ::core::option::Option<super::super::super::super::super::xds::r#type::matcher::v3::Matcher>,
     #[prost(uint32, tag = "10")]
     pub max_data_points_per_request: u32,
     #[prost(oneof = "sink_config::ProtocolSpecifier", tags = "1, 9")]
@@ -81,46 +77,11 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"report_counters_as_deltas\": ",
-            "reportCountersAsDeltas",
-            2,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"report_histograms_as_deltas\": ",
-            "reportHistogramsAsDeltas",
-            3,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"emit_tags_as_attributes\": ",
-            "emitTagsAsAttributes",
-            4,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"use_tag_extracted_name\": ",
-            "useTagExtractedName",
-            5,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            6,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"report_counters_as_deltas\": ", "reportCountersAsDeltas", 2, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"report_histograms_as_deltas\": ", "reportHistogramsAsDeltas", 3, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_tags_as_attributes\": ", "emitTagsAsAttributes", 4, 5, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"use_tag_extracted_name\": ", "useTagExtractedName", 5, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 6, 7, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"custom_metric_conversions\": ",
             "customMetricConversions",
@@ -129,22 +90,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"max_data_points_per_request\": ",
-            "maxDataPointsPerRequest",
-            10,
-            9,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"max_data_points_per_request\": ", "maxDataPointsPerRequest", 10, 9, d::Kind::U32, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "protocol_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "protocol_specifier", required: true }],
     };
     impl d::Describe for super::SinkConfig {
         const INFO: &'static d::MessageInfo = &M0;
@@ -157,14 +108,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::sink_config::ProtocolSpecifier::GrpcService(x)) =
-                &self.protocol_specifier
-            {
+            if let Some(super::sink_config::ProtocolSpecifier::GrpcService(x)) = &self.protocol_specifier {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::sink_config::ProtocolSpecifier::HttpService(x)) =
-                &self.protocol_specifier
-            {
+            if let Some(super::sink_config::ProtocolSpecifier::HttpService(x)) = &self.protocol_specifier {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.resource_detectors, v, &F0[2]);
@@ -184,21 +131,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SinkConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.protocol_specifier =
-                        Some(super::sink_config::ProtocolSpecifier::GrpcService(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.protocol_specifier =
-                        Some(super::sink_config::ProtocolSpecifier::HttpService(x))
-                }),
+                0 => r::member(r, f, |x| self.protocol_specifier = Some(super::sink_config::ProtocolSpecifier::GrpcService(x))),
+                1 => r::member(r, f, |x| self.protocol_specifier = Some(super::sink_config::ProtocolSpecifier::HttpService(x))),
                 2 => r::slot(&mut self.resource_detectors, r, f),
                 3 => r::slot(&mut self.report_counters_as_deltas, r, f),
                 4 => r::slot(&mut self.report_histograms_as_deltas, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct Lua {
     #[prost(message, optional, tag = "1")]
-    pub source_code:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub source_code: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
 }
 impl ::prost::Name for Lua {
     const NAME: &'static str = "Lua";
@@ -33,11 +32,7 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.string_matcher.lua.v3.Lua",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.string_matcher.lua.v3.Lua", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Lua {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -59,12 +54,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Lua {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.source_code, r, f),
                 _ => Ok(()),

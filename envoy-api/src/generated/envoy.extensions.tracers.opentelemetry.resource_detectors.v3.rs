@@ -8,12 +8,10 @@ impl ::prost::Name for DynatraceResourceDetectorConfig {
     const NAME: &'static str = "DynatraceResourceDetectorConfig";
     const PACKAGE: &'static str = "envoy.extensions.tracers.opentelemetry.resource_detectors.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig"
-            .into()
+        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -23,33 +21,26 @@ impl ::prost::Name for EnvironmentResourceDetectorConfig {
     const NAME: &'static str = "EnvironmentResourceDetectorConfig";
     const PACKAGE: &'static str = "envoy.extensions.tracers.opentelemetry.resource_detectors.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig"
-            .into()
+        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct StaticConfigResourceDetectorConfig {
     #[prost(btree_map = "string, string", tag = "1")]
-    pub attributes: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
+    pub attributes: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
 }
 impl ::prost::Name for StaticConfigResourceDetectorConfig {
     const NAME: &'static str = "StaticConfigResourceDetectorConfig";
     const PACKAGE: &'static str = "envoy.extensions.tracers.opentelemetry.resource_detectors.v3";
     fn full_name() -> ::prost::alloc::string::String {
-        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig"
-            .into()
+        "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig".into()
     }
 }
 
@@ -83,12 +74,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynatraceResourceDetectorConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -121,12 +107,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvironmentResourceDetectorConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -134,14 +115,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"attributes\": ",
-        "attributes",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Map(d::Kind::String),
-    )];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"attributes\": ", "attributes", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String))];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig",
         fields: &F2,
@@ -168,12 +142,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StaticConfigResourceDetectorConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.attributes, r, f),
                 _ => Ok(()),

@@ -11,17 +11,14 @@ impl ::prost::Name for AlwaysOnSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct CelSamplerConfig {
     #[prost(message, optional, tag = "1")]
-    pub expression: ::core::option::Option<
-        super::super::super::super::super::super::xds::r#type::v3::CelExpression,
-    >,
+    pub expression: ::core::option::Option<super::super::super::super::super::super::xds::r#type::v3::CelExpression>,
 }
 impl ::prost::Name for CelSamplerConfig {
     const NAME: &'static str = "CELSamplerConfig";
@@ -30,8 +27,7 @@ impl ::prost::Name for CelSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -42,8 +38,7 @@ pub struct DynatraceSamplerConfig {
     #[prost(int32, tag = "2")]
     pub cluster_id: i32,
     #[prost(message, optional, tag = "3")]
-    pub http_service:
-        ::core::option::Option<super::super::super::super::super::config::core::v3::HttpService>,
+    pub http_service: ::core::option::Option<super::super::super::super::super::config::core::v3::HttpService>,
     #[prost(uint32, tag = "4")]
     pub root_spans_per_minute: u32,
 }
@@ -54,17 +49,14 @@ impl ::prost::Name for DynatraceSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct ParentBasedSamplerConfig {
     #[prost(message, optional, tag = "1")]
-    pub wrapped_sampler: ::core::option::Option<
-        super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-    >,
+    pub wrapped_sampler: ::core::option::Option<super::super::super::super::super::config::core::v3::TypedExtensionConfig>,
 }
 impl ::prost::Name for ParentBasedSamplerConfig {
     const NAME: &'static str = "ParentBasedSamplerConfig";
@@ -73,16 +65,14 @@ impl ::prost::Name for ParentBasedSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig".into()
     }
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct TraceIdRatioBasedSamplerConfig {
     #[prost(message, optional, tag = "1")]
-    pub sampling_percentage:
-        ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
+    pub sampling_percentage: ::core::option::Option<super::super::super::super::super::r#type::v3::FractionalPercent>,
 }
 impl ::prost::Name for TraceIdRatioBasedSamplerConfig {
     const NAME: &'static str = "TraceIdRatioBasedSamplerConfig";
@@ -91,8 +81,7 @@ impl ::prost::Name for TraceIdRatioBasedSamplerConfig {
         "envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig".into()
     }
 }
 
@@ -102,11 +91,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 0] = [];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AlwaysOnSamplerConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -126,12 +112,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AlwaysOnSamplerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -147,11 +128,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::xds::r#type::v3::described::M0),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CelSamplerConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -173,12 +151,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CelSamplerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expression, r, f),
                 _ => Ok(()),
@@ -187,22 +160,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"tenant\": ",
-            "tenant",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"cluster_id\": ",
-            "clusterId",
-            2,
-            1,
-            d::Kind::I32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"tenant\": ", "tenant", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster_id\": ", "clusterId", 2, 1, d::Kind::I32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"http_service\": ",
             "httpService",
@@ -211,20 +170,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M53),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"root_spans_per_minute\": ",
-            "rootSpansPerMinute",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"root_spans_per_minute\": ", "rootSpansPerMinute", 4, 3, d::Kind::U32, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::DynatraceSamplerConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -249,12 +198,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynatraceSamplerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tenant, r, f),
                 1 => r::slot(&mut self.cluster_id, r, f),
@@ -273,11 +217,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ParentBasedSamplerConfig {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -299,12 +240,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ParentBasedSamplerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.wrapped_sampler, r, f),
                 _ => Ok(()),
@@ -320,11 +256,8 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig", fields: &F4, oneofs: &[] };
     impl d::Describe for super::TraceIdRatioBasedSamplerConfig {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -346,12 +279,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TraceIdRatioBasedSamplerConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.sampling_percentage, r, f),
                 _ => Ok(()),

@@ -5,11 +5,9 @@
 #[prost(skip_debug)]
 pub struct Http11ProxyUpstreamTransport {
     #[prost(message, optional, tag = "1")]
-    pub transport_socket:
-        ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
+    pub transport_socket: ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
     #[prost(message, optional, tag = "2")]
-    pub default_proxy_address:
-        ::core::option::Option<super::super::super::super::config::core::v3::Address>,
+    pub default_proxy_address: ::core::option::Option<super::super::super::super::config::core::v3::Address>,
 }
 impl ::prost::Name for Http11ProxyUpstreamTransport {
     const NAME: &'static str = "Http11ProxyUpstreamTransport";
@@ -18,8 +16,7 @@ impl ::prost::Name for Http11ProxyUpstreamTransport {
         "envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport".into()
     }
 }
 
@@ -46,11 +43,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Http11ProxyUpstreamTransport {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -73,12 +67,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Http11ProxyUpstreamTransport {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.transport_socket, r, f),
                 1 => r::slot(&mut self.default_proxy_address, r, f),

@@ -5,11 +5,9 @@
 #[prost(skip_debug)]
 pub struct InternalUpstreamTransport {
     #[prost(message, repeated, tag = "1")]
-    pub passthrough_metadata:
-        ::prost::alloc::vec::Vec<internal_upstream_transport::MetadataValueSource>,
+    pub passthrough_metadata: ::prost::alloc::vec::Vec<internal_upstream_transport::MetadataValueSource>,
     #[prost(message, optional, tag = "3")]
-    pub transport_socket:
-        ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
+    pub transport_socket: ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
 }
 /// Nested message and enum types in `InternalUpstreamTransport`.
 pub mod internal_upstream_transport {
@@ -17,9 +15,7 @@ pub mod internal_upstream_transport {
     #[prost(skip_debug)]
     pub struct MetadataValueSource {
         #[prost(message, optional, tag = "1")]
-        pub kind: ::core::option::Option<
-            super::super::super::super::super::r#type::metadata::v3::MetadataKind,
-        >,
+        pub kind: ::core::option::Option<super::super::super::super::super::r#type::metadata::v3::MetadataKind>,
         #[prost(string, tag = "2")]
         pub name: ::prost::alloc::string::String,
     }
@@ -27,12 +23,10 @@ pub mod internal_upstream_transport {
         const NAME: &'static str = "MetadataValueSource";
         const PACKAGE: &'static str = "envoy.extensions.transport_sockets.internal_upstream.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource"
-                .into()
+            "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource"
-                .into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource".into()
         }
     }
 }
@@ -43,8 +37,7 @@ impl ::prost::Name for InternalUpstreamTransport {
         "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport".into()
     }
 }
 
@@ -54,14 +47,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"passthrough_metadata\": ",
-            "passthroughMetadata",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"passthrough_metadata\": ", "passthroughMetadata", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"transport_socket\": ",
             "transportSocket",
@@ -72,11 +58,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport", fields: &F0, oneofs: &[] };
     impl d::Describe for super::InternalUpstreamTransport {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -99,12 +82,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::InternalUpstreamTransport {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.passthrough_metadata, r, f),
                 1 => r::slot(&mut self.transport_socket, r, f),
@@ -114,24 +92,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"kind\": ",
-            "kind",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M2),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"kind\": ", "kind", 1, 0, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M2), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource",
@@ -160,12 +123,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::internal_upstream_transport::MetadataValueSource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.kind, r, f),
                 1 => r::slot(&mut self.name, r, f),

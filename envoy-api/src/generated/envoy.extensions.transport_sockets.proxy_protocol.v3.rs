@@ -5,11 +5,9 @@
 #[prost(skip_debug)]
 pub struct ProxyProtocolUpstreamTransport {
     #[prost(message, optional, tag = "1")]
-    pub config:
-        ::core::option::Option<super::super::super::super::config::core::v3::ProxyProtocolConfig>,
+    pub config: ::core::option::Option<super::super::super::super::config::core::v3::ProxyProtocolConfig>,
     #[prost(message, optional, tag = "2")]
-    pub transport_socket:
-        ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
+    pub transport_socket: ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
     #[prost(bool, tag = "3")]
     pub allow_unspecified_address: bool,
     #[prost(bool, tag = "4")]
@@ -22,8 +20,7 @@ impl ::prost::Name for ProxyProtocolUpstreamTransport {
         "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport".into()
     }
 }
 
@@ -50,28 +47,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"allow_unspecified_address\": ",
-            "allowUnspecifiedAddress",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"tlv_as_pool_key\": ",
-            "tlvAsPoolKey",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"allow_unspecified_address\": ", "allowUnspecifiedAddress", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tlv_as_pool_key\": ", "tlvAsPoolKey", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ProxyProtocolUpstreamTransport {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -96,12 +76,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ProxyProtocolUpstreamTransport {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 1 => r::slot(&mut self.transport_socket, r, f),

@@ -18,8 +18,7 @@ impl ::prost::Name for QuicDownstreamTransport {
         "envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -35,8 +34,7 @@ impl ::prost::Name for QuicUpstreamTransport {
         "envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport".into()
     }
 }
 
@@ -55,28 +53,11 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"enable_early_data\": ",
-            "enableEarlyData",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"enable_resumption\": ",
-            "enableResumption",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"enable_early_data\": ", "enableEarlyData", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_resumption\": ", "enableResumption", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport", fields: &F0, oneofs: &[] };
     impl d::Describe for super::QuicDownstreamTransport {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -100,12 +81,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicDownstreamTransport {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.downstream_tls_context, r, f),
                 1 => r::slot(&mut self.enable_early_data, r, f),
@@ -124,11 +100,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.quic.v3.QuicUpstreamTransport", fields: &F1, oneofs: &[] };
     impl d::Describe for super::QuicUpstreamTransport {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -150,12 +123,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::QuicUpstreamTransport {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.upstream_tls_context, r, f),
                 _ => Ok(()),

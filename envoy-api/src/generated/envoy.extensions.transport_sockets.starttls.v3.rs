@@ -34,8 +34,7 @@ impl ::prost::Name for UpstreamStartTlsConfig {
         "envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig".into()
     }
 }
 
@@ -50,9 +49,7 @@ pub(crate) mod described {
             "cleartextSocketConfig",
             1,
             0,
-            d::Kind::Message(
-                &crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -65,11 +62,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.starttls.v3.StartTlsConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.starttls.v3.StartTlsConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::StartTlsConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -92,12 +86,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StartTlsConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cleartext_socket_config, r, f),
                 1 => r::slot(&mut self.tls_socket_config, r, f),
@@ -112,9 +101,7 @@ pub(crate) mod described {
             "cleartextSocketConfig",
             1,
             0,
-            d::Kind::Message(
-                &crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0,
-            ),
+            d::Kind::Message(&crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new(
@@ -127,11 +114,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::UpstreamStartTlsConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -154,12 +138,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamStartTlsConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.cleartext_socket_config, r, f),
                 1 => r::slot(&mut self.tls_socket_config, r, f),

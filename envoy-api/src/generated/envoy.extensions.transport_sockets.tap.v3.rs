@@ -5,11 +5,9 @@
 #[prost(skip_debug)]
 pub struct Tap {
     #[prost(message, optional, tag = "1")]
-    pub common_config:
-        ::core::option::Option<super::super::super::common::tap::v3::CommonExtensionConfig>,
+    pub common_config: ::core::option::Option<super::super::super::common::tap::v3::CommonExtensionConfig>,
     #[prost(message, optional, tag = "2")]
-    pub transport_socket:
-        ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
+    pub transport_socket: ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
     #[prost(message, optional, tag = "3")]
     pub socket_tap_config: ::core::option::Option<SocketTapConfig>,
 }
@@ -48,28 +46,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"set_connection_per_event\": ",
-            "setConnectionPerEvent",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"stats_prefix\": ",
-            "statsPrefix",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"set_connection_per_event\": ", "setConnectionPerEvent", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stats_prefix\": ", "statsPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tap.v3.SocketTapConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tap.v3.SocketTapConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::SocketTapConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -92,12 +73,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SocketTapConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.set_connection_per_event, r, f),
                 1 => r::slot(&mut self.stats_prefix, r, f),
@@ -125,20 +101,9 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"socket_tap_config\": ",
-            "socketTapConfig",
-            3,
-            2,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"socket_tap_config\": ", "socketTapConfig", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tap.v3.Tap",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tap.v3.Tap", fields: &F1, oneofs: &[] };
     impl d::Describe for super::Tap {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -162,12 +127,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Tap {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_config, r, f),
                 1 => r::slot(&mut self.transport_socket, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct Config {
     #[prost(message, optional, tag = "1")]
-    pub transport_socket:
-        ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
+    pub transport_socket: ::core::option::Option<super::super::super::super::config::core::v3::TransportSocket>,
     #[prost(message, optional, tag = "2")]
     pub update_period: ::core::option::Option<::prost_types::Duration>,
 }
@@ -46,11 +45,8 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tcp_stats.v3.Config",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tcp_stats.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -73,12 +69,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Config {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.transport_socket, r, f),
                 1 => r::slot(&mut self.update_period, r, f),

@@ -126,26 +126,21 @@ impl ::prost::Name for PrivateKeyProvider {
 #[prost(skip_debug)]
 pub struct TlsCertificate {
     #[prost(message, optional, tag = "1")]
-    pub certificate_chain:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub certificate_chain: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "2")]
-    pub private_key:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub private_key: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "8")]
     pub pkcs12: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "7")]
-    pub watched_directory:
-        ::core::option::Option<super::super::super::super::config::core::v3::WatchedDirectory>,
+    pub watched_directory: ::core::option::Option<super::super::super::super::config::core::v3::WatchedDirectory>,
     #[prost(message, optional, tag = "6")]
     pub private_key_provider: ::core::option::Option<PrivateKeyProvider>,
     #[prost(message, optional, tag = "3")]
     pub password: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "4")]
-    pub ocsp_staple:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub ocsp_staple: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, repeated, tag = "5")]
-    pub signed_certificate_timestamp:
-        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::DataSource>,
+    pub signed_certificate_timestamp: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "9")]
     pub tls_params: ::core::option::Option<TlsParameters>,
 }
@@ -190,8 +185,7 @@ impl ::prost::Name for CertificateProviderPluginInstance {
         "envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -200,8 +194,7 @@ pub struct SubjectAltNameMatcher {
     #[prost(enumeration = "subject_alt_name_matcher::SanType", tag = "1")]
     pub san_type: i32,
     #[prost(message, optional, tag = "2")]
-    pub matcher:
-        ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub matcher: ::core::option::Option<super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(string, tag = "3")]
     pub oid: ::prost::alloc::string::String,
 }
@@ -260,15 +253,13 @@ impl ::prost::Name for SubjectAltNameMatcher {
 #[prost(skip_debug)]
 pub struct CertificateValidationContext {
     #[prost(message, optional, tag = "1")]
-    pub trusted_ca:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub trusted_ca: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(message, optional, tag = "13")]
     pub ca_certificate_provider_instance: ::core::option::Option<CertificateProviderPluginInstance>,
     #[prost(message, optional, tag = "17")]
     pub system_root_certs: ::core::option::Option<certificate_validation_context::SystemRootCerts>,
     #[prost(message, optional, tag = "11")]
-    pub watched_directory:
-        ::core::option::Option<super::super::super::super::config::core::v3::WatchedDirectory>,
+    pub watched_directory: ::core::option::Option<super::super::super::super::config::core::v3::WatchedDirectory>,
     #[prost(string, repeated, tag = "3")]
     pub verify_certificate_spki: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(string, repeated, tag = "2")]
@@ -276,22 +267,17 @@ pub struct CertificateValidationContext {
     #[prost(message, repeated, tag = "15")]
     pub match_typed_subject_alt_names: ::prost::alloc::vec::Vec<SubjectAltNameMatcher>,
     #[prost(message, repeated, tag = "9")]
-    pub match_subject_alt_names:
-        ::prost::alloc::vec::Vec<super::super::super::super::r#type::matcher::v3::StringMatcher>,
+    pub match_subject_alt_names: ::prost::alloc::vec::Vec<super::super::super::super::r#type::matcher::v3::StringMatcher>,
     #[prost(message, optional, tag = "6")]
     pub require_signed_certificate_timestamp: ::core::option::Option<bool>,
     #[prost(message, optional, tag = "7")]
     pub crl: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(bool, tag = "8")]
     pub allow_expired_certificate: bool,
-    #[prost(
-        enumeration = "certificate_validation_context::TrustChainVerification",
-        tag = "10"
-    )]
+    #[prost(enumeration = "certificate_validation_context::TrustChainVerification", tag = "10")]
     pub trust_chain_verification: i32,
     #[prost(message, optional, tag = "12")]
-    pub custom_validator_config:
-        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub custom_validator_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(bool, tag = "14")]
     pub only_verify_leaf_cert_crl: bool,
     #[prost(message, optional, tag = "16")]
@@ -308,12 +294,10 @@ pub mod certificate_validation_context {
         const NAME: &'static str = "SystemRootCerts";
         const PACKAGE: &'static str = "envoy.extensions.transport_sockets.tls.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.SystemRootCerts"
-                .into()
+            "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.SystemRootCerts".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.SystemRootCerts"
-                .into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.SystemRootCerts".into()
         }
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -350,8 +334,7 @@ impl ::prost::Name for CertificateValidationContext {
         "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext".into()
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -360,10 +343,7 @@ pub struct GenericSecret {
     #[prost(message, optional, tag = "1")]
     pub secret: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
     #[prost(btree_map = "string, message", tag = "2")]
-    pub secrets: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        super::super::super::super::config::core::v3::DataSource,
-    >,
+    pub secrets: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::super::super::super::config::core::v3::DataSource>,
 }
 impl ::prost::Name for GenericSecret {
     const NAME: &'static str = "GenericSecret";
@@ -381,8 +361,7 @@ pub struct SdsSecretConfig {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
-    pub sds_config:
-        ::core::option::Option<super::super::super::super::config::core::v3::ConfigSource>,
+    pub sds_config: ::core::option::Option<super::super::super::super::config::core::v3::ConfigSource>,
 }
 impl ::prost::Name for SdsSecretConfig {
     const NAME: &'static str = "SdsSecretConfig";
@@ -473,12 +452,8 @@ pub struct DownstreamTlsContext {
     pub full_scan_certs_on_sni_mismatch: ::core::option::Option<bool>,
     #[prost(bool, tag = "11")]
     pub prefer_client_ciphers: bool,
-    #[prost(
-        oneof = "downstream_tls_context::SessionTicketKeysType",
-        tags = "4, 5, 7"
-    )]
-    pub session_ticket_keys_type:
-        ::core::option::Option<downstream_tls_context::SessionTicketKeysType>,
+    #[prost(oneof = "downstream_tls_context::SessionTicketKeysType", tags = "4, 5, 7")]
+    pub session_ticket_keys_type: ::core::option::Option<downstream_tls_context::SessionTicketKeysType>,
 }
 /// Nested message and enum types in `DownstreamTlsContext`.
 pub mod downstream_tls_context {
@@ -537,11 +512,9 @@ pub struct TlsKeyLog {
     #[prost(string, tag = "1")]
     pub path: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "2")]
-    pub local_address_range:
-        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::CidrRange>,
+    pub local_address_range: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::CidrRange>,
     #[prost(message, repeated, tag = "3")]
-    pub remote_address_range:
-        ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::CidrRange>,
+    pub remote_address_range: ::prost::alloc::vec::Vec<super::super::super::super::config::core::v3::CidrRange>,
 }
 impl ::prost::Name for TlsKeyLog {
     const NAME: &'static str = "TlsKeyLog";
@@ -563,28 +536,20 @@ pub struct CommonTlsContext {
     #[prost(message, repeated, tag = "6")]
     pub tls_certificate_sds_secret_configs: ::prost::alloc::vec::Vec<SdsSecretConfig>,
     #[prost(message, optional, tag = "14")]
-    pub tls_certificate_provider_instance:
-        ::core::option::Option<CertificateProviderPluginInstance>,
+    pub tls_certificate_provider_instance: ::core::option::Option<CertificateProviderPluginInstance>,
     #[prost(message, optional, tag = "16")]
-    pub custom_tls_certificate_selector:
-        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub custom_tls_certificate_selector: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "9")]
-    pub tls_certificate_certificate_provider:
-        ::core::option::Option<common_tls_context::CertificateProvider>,
+    pub tls_certificate_certificate_provider: ::core::option::Option<common_tls_context::CertificateProvider>,
     #[prost(message, optional, tag = "11")]
-    pub tls_certificate_certificate_provider_instance:
-        ::core::option::Option<common_tls_context::CertificateProviderInstance>,
+    pub tls_certificate_certificate_provider_instance: ::core::option::Option<common_tls_context::CertificateProviderInstance>,
     #[prost(string, repeated, tag = "4")]
     pub alpn_protocols: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "13")]
-    pub custom_handshaker:
-        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub custom_handshaker: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "15")]
     pub key_log: ::core::option::Option<TlsKeyLog>,
-    #[prost(
-        oneof = "common_tls_context::ValidationContextType",
-        tags = "3, 7, 8, 10, 12"
-    )]
+    #[prost(oneof = "common_tls_context::ValidationContextType", tags = "3, 7, 8, 10, 12")]
     pub validation_context_type: ::core::option::Option<common_tls_context::ValidationContextType>,
 }
 /// Nested message and enum types in `CommonTlsContext`.
@@ -602,9 +567,7 @@ pub mod common_tls_context {
         #[derive(Clone, PartialEq, ::prost::Oneof)]
         pub enum Config {
             #[prost(message, tag = "2")]
-            TypedConfig(
-                super::super::super::super::super::super::config::core::v3::TypedExtensionConfig,
-            ),
+            TypedConfig(super::super::super::super::super::super::config::core::v3::TypedExtensionConfig),
         }
     }
     impl ::prost::Name for CertificateProvider {
@@ -614,8 +577,7 @@ pub mod common_tls_context {
             "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider"
-                .into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -630,12 +592,10 @@ pub mod common_tls_context {
         const NAME: &'static str = "CertificateProviderInstance";
         const PACKAGE: &'static str = "envoy.extensions.transport_sockets.tls.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance"
-                .into()
+            "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance"
-                .into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -648,19 +608,16 @@ pub mod common_tls_context {
         #[prost(message, optional, tag = "3")]
         pub validation_context_certificate_provider: ::core::option::Option<CertificateProvider>,
         #[prost(message, optional, tag = "4")]
-        pub validation_context_certificate_provider_instance:
-            ::core::option::Option<CertificateProviderInstance>,
+        pub validation_context_certificate_provider_instance: ::core::option::Option<CertificateProviderInstance>,
     }
     impl ::prost::Name for CombinedCertificateValidationContext {
         const NAME: &'static str = "CombinedCertificateValidationContext";
         const PACKAGE: &'static str = "envoy.extensions.transport_sockets.tls.v3";
         fn full_name() -> ::prost::alloc::string::String {
-            "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext"
-                .into()
+            "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext"
-                .into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -693,8 +650,7 @@ pub struct SpiffeCertValidatorConfig {
     #[prost(message, repeated, tag = "1")]
     pub trust_domains: ::prost::alloc::vec::Vec<spiffe_cert_validator_config::TrustDomain>,
     #[prost(message, optional, tag = "2")]
-    pub trust_bundles:
-        ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
+    pub trust_bundles: ::core::option::Option<super::super::super::super::config::core::v3::DataSource>,
 }
 /// Nested message and enum types in `SPIFFECertValidatorConfig`.
 pub mod spiffe_cert_validator_config {
@@ -704,8 +660,7 @@ pub mod spiffe_cert_validator_config {
         #[prost(string, tag = "1")]
         pub name: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
-        pub trust_bundle:
-            ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
+        pub trust_bundle: ::core::option::Option<super::super::super::super::super::config::core::v3::DataSource>,
         #[prost(string, tag = "3")]
         pub workload_trust_domain: ::prost::alloc::string::String,
     }
@@ -716,8 +671,7 @@ pub mod spiffe_cert_validator_config {
             "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain"
-                .into()
+            "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain".into()
         }
     }
 }
@@ -728,8 +682,7 @@ impl ::prost::Name for SpiffeCertValidatorConfig {
         "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig"
-            .into()
+        "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig".into()
     }
 }
 
@@ -740,10 +693,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.TrustChainVerification",
-        values: &[
-            d::EnumValue::new(0, "VERIFY_TRUST_CHAIN"),
-            d::EnumValue::new(1, "ACCEPT_UNTRUSTED"),
-        ],
+        values: &[d::EnumValue::new(0, "VERIFY_TRUST_CHAIN"), d::EnumValue::new(1, "ACCEPT_UNTRUSTED")],
     };
     impl d::DescribeEnum for super::certificate_validation_context::TrustChainVerification {
         const INFO: &'static d::EnumInfo = &E0;
@@ -751,11 +701,7 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext.OcspStaplePolicy",
-        values: &[
-            d::EnumValue::new(0, "LENIENT_STAPLING"),
-            d::EnumValue::new(1, "STRICT_STAPLING"),
-            d::EnumValue::new(2, "MUST_STAPLE"),
-        ],
+        values: &[d::EnumValue::new(0, "LENIENT_STAPLING"), d::EnumValue::new(1, "STRICT_STAPLING"), d::EnumValue::new(2, "MUST_STAPLE")],
     };
     impl d::DescribeEnum for super::downstream_tls_context::OcspStaplePolicy {
         const INFO: &'static d::EnumInfo = &E1;
@@ -778,11 +724,7 @@ pub(crate) mod described {
 
     pub(crate) static E3: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.TlsParameters.CompliancePolicy",
-        values: &[
-            d::EnumValue::new(0, "FIPS_202205"),
-            d::EnumValue::new(1, "CNSA2_202603"),
-            d::EnumValue::new(2, "CNSA1_202603"),
-        ],
+        values: &[d::EnumValue::new(0, "FIPS_202205"), d::EnumValue::new(1, "CNSA2_202603"), d::EnumValue::new(2, "CNSA1_202603")],
     };
     impl d::DescribeEnum for super::tls_parameters::CompliancePolicy {
         const INFO: &'static d::EnumInfo = &E3;
@@ -803,29 +745,11 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"instance_name\": ",
-            "instanceName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"certificate_name\": ",
-            "certificateName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"instance_name\": ", "instanceName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"certificate_name\": ", "certificateName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CertificateProviderPluginInstance {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -848,12 +772,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CertificateProviderPluginInstance {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.instance_name, r, f),
                 1 => r::slot(&mut self.certificate_name, r, f),
@@ -879,14 +798,7 @@ pub(crate) mod described {
             d::Kind::Message(&M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"system_root_certs\": ",
-            "systemRootCerts",
-            17,
-            2,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"system_root_certs\": ", "systemRootCerts", 17, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"watched_directory\": ",
             "watchedDirectory",
@@ -895,30 +807,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M99),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"verify_certificate_spki\": ",
-            "verifyCertificateSpki",
-            3,
-            4,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[
-            d::Rule::MinChars(44),
-            d::Rule::MaxBytes(44),
-        ])]),
-        d::FieldInfo::new(
-            "\"verify_certificate_hash\": ",
-            "verifyCertificateHash",
-            2,
-            5,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::Each(&[
-            d::Rule::MinChars(64),
-            d::Rule::MaxBytes(95),
-        ])]),
+        d::FieldInfo::new("\"verify_certificate_spki\": ", "verifyCertificateSpki", 3, 4, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(44), d::Rule::MaxBytes(44)])]),
+        d::FieldInfo::new("\"verify_certificate_hash\": ", "verifyCertificateHash", 2, 5, d::Kind::String, d::Cardinality::Repeated)
+            .rules(&[d::Rule::Each(&[d::Rule::MinChars(64), d::Rule::MaxBytes(95)])]),
         d::FieldInfo::new(
             "\"match_typed_subject_alt_names\": ",
             "matchTypedSubjectAltNames",
@@ -935,10 +827,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"require_signed_certificate_timestamp\": ",
             "requireSignedCertificateTimestamp",
@@ -947,31 +836,10 @@ pub(crate) mod described {
             d::Kind::Bool,
             d::Cardinality::Wrapper,
         ),
-        d::FieldInfo::new(
-            "\"crl\": ",
-            "crl",
-            7,
-            9,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"allow_expired_certificate\": ",
-            "allowExpiredCertificate",
-            8,
-            10,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"trust_chain_verification\": ",
-            "trustChainVerification",
-            10,
-            11,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"crl\": ", "crl", 7, 9, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"allow_expired_certificate\": ", "allowExpiredCertificate", 8, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"trust_chain_verification\": ", "trustChainVerification", 10, 11, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"custom_validator_config\": ",
             "customValidatorConfig",
@@ -980,37 +848,13 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"only_verify_leaf_cert_crl\": ",
-            "onlyVerifyLeafCertCrl",
-            14,
-            13,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_verify_depth\": ",
-            "maxVerifyDepth",
-            16,
-            14,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"suppress_client_ca_list\": ",
-            "suppressClientCaList",
-            18,
-            15,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"only_verify_leaf_cert_crl\": ", "onlyVerifyLeafCertCrl", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_verify_depth\": ", "maxVerifyDepth", 16, 14, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"suppress_client_ca_list\": ", "suppressClientCaList", 18, 15, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CertificateValidationContext {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -1047,12 +891,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CertificateValidationContext {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.trusted_ca, r, f),
                 1 => r::slot(&mut self.ca_certificate_provider_instance, r, f),
@@ -1100,12 +939,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::certificate_validation_context::SystemRootCerts {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1114,22 +948,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 15] = [
-        d::FieldInfo::new(
-            "\"tls_params\": ",
-            "tlsParams",
-            1,
-            0,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"tls_certificates\": ",
-            "tlsCertificates",
-            2,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"tls_params\": ", "tlsParams", 1, 0, d::Kind::Message(&M17), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tls_certificates\": ", "tlsCertificates", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"tls_certificate_sds_secret_configs\": ",
             "tlsCertificateSdsSecretConfigs",
@@ -1162,10 +982,7 @@ pub(crate) mod described {
             d::Kind::Message(&M4),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"tls_certificate_certificate_provider_instance\": ",
             "tlsCertificateCertificateProviderInstance",
@@ -1174,19 +991,8 @@ pub(crate) mod described {
             d::Kind::Message(&M5),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"validation_context\": ",
-            "validationContext",
-            3,
-            7,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"validation_context\": ", "validationContext", 3, 7, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"validation_context_sds_secret_config\": ",
             "validationContextSdsSecretConfig",
@@ -1196,15 +1002,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"combined_validation_context\": ",
-            "combinedValidationContext",
-            8,
-            9,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"combined_validation_context\": ", "combinedValidationContext", 8, 9, d::Kind::Message(&M6), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"validation_context_certificate_provider\": ",
             "validationContextCertificateProvider",
@@ -1214,10 +1013,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"validation_context_certificate_provider_instance\": ",
             "validationContextCertificateProviderInstance",
@@ -1227,18 +1023,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"alpn_protocols\": ",
-            "alpnProtocols",
-            4,
-            12,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"alpn_protocols\": ", "alpnProtocols", 4, 12, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"custom_handshaker\": ",
             "customHandshaker",
@@ -1247,22 +1033,12 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"key_log\": ",
-            "keyLog",
-            15,
-            14,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"key_log\": ", "keyLog", 15, 14, d::Kind::Message(&M16), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext",
         fields: &F3,
-        oneofs: &[d::OneofInfo {
-            name: "validation_context_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "validation_context_type", required: false }],
     };
     impl d::Describe for super::CommonTlsContext {
         const INFO: &'static d::MessageInfo = &M3;
@@ -1281,32 +1057,24 @@ pub(crate) mod described {
             d::Field::put(&self.tls_certificate_provider_instance, v, &F3[3]);
             d::Field::put(&self.custom_tls_certificate_selector, v, &F3[4]);
             d::Field::put(&self.tls_certificate_certificate_provider, v, &F3[5]);
-            d::Field::put(
-                &self.tls_certificate_certificate_provider_instance,
-                v,
-                &F3[6],
-            );
-            if let Some(super::common_tls_context::ValidationContextType::ValidationContext(x)) =
-                &self.validation_context_type
-            {
+            d::Field::put(&self.tls_certificate_certificate_provider_instance, v, &F3[6]);
+            if let Some(super::common_tls_context::ValidationContextType::ValidationContext(x)) = &self.validation_context_type {
                 d::put_member(x, v, &F3[7]);
             }
-            if let Some(
-                super::common_tls_context::ValidationContextType::ValidationContextSdsSecretConfig(
-                    x,
-                ),
-            ) = &self.validation_context_type
-            {
+            if let Some(super::common_tls_context::ValidationContextType::ValidationContextSdsSecretConfig(x)) = &self.validation_context_type {
                 d::put_member(x, v, &F3[8]);
             }
-            if let Some(
-                super::common_tls_context::ValidationContextType::CombinedValidationContext(x),
-            ) = &self.validation_context_type
-            {
+            if let Some(super::common_tls_context::ValidationContextType::CombinedValidationContext(x)) = &self.validation_context_type {
                 d::put_member(x, v, &F3[9]);
             }
-            if let Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProvider(x)) = &self.validation_context_type { d::put_member(x, v, &F3[10]); }
-            if let Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProviderInstance(x)) = &self.validation_context_type { d::put_member(x, v, &F3[11]); }
+            if let Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProvider(x)) = &self.validation_context_type {
+                d::put_member(x, v, &F3[10]);
+            }
+            if let Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProviderInstance(x)) =
+                &self.validation_context_type
+            {
+                d::put_member(x, v, &F3[11]);
+            }
             d::Field::put(&self.alpn_protocols, v, &F3[12]);
             d::Field::put(&self.custom_handshaker, v, &F3[13]);
             d::Field::put(&self.key_log, v, &F3[14]);
@@ -1319,12 +1087,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CommonTlsContext {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tls_params, r, f),
                 1 => r::slot(&mut self.tls_certificates, r, f),
@@ -1332,28 +1095,20 @@ pub(crate) mod described {
                 3 => r::slot(&mut self.tls_certificate_provider_instance, r, f),
                 4 => r::slot(&mut self.custom_tls_certificate_selector, r, f),
                 5 => r::slot(&mut self.tls_certificate_certificate_provider, r, f),
-                6 => r::slot(
-                    &mut self.tls_certificate_certificate_provider_instance,
-                    r,
-                    f,
-                ),
-                7 => r::member(r, f, |x| {
-                    self.validation_context_type =
-                        Some(super::common_tls_context::ValidationContextType::ValidationContext(x))
-                }),
+                6 => r::slot(&mut self.tls_certificate_certificate_provider_instance, r, f),
+                7 => r::member(r, f, |x| self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContext(x))),
                 8 => r::member(r, f, |x| {
                     self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContextSdsSecretConfig(x))
                 }),
-                9 => {
-                    r::member(r, f, |x| {
-                        self.validation_context_type = Some(super::common_tls_context::ValidationContextType::CombinedValidationContext(x))
-                    })
-                }
+                9 => r::member(r, f, |x| {
+                    self.validation_context_type = Some(super::common_tls_context::ValidationContextType::CombinedValidationContext(x))
+                }),
                 10 => r::member(r, f, |x| {
                     self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProvider(x))
                 }),
                 11 => r::member(r, f, |x| {
-                    self.validation_context_type = Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProviderInstance(x))
+                    self.validation_context_type =
+                        Some(super::common_tls_context::ValidationContextType::ValidationContextCertificateProviderInstance(x))
                 }),
                 12 => r::slot(&mut self.alpn_protocols, r, f),
                 13 => r::slot(&mut self.custom_handshaker, r, f),
@@ -1364,15 +1119,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"typed_config\": ",
             "typedConfig",
@@ -1386,10 +1133,7 @@ pub(crate) mod described {
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "config",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "config", required: true }],
     };
     impl d::Describe for super::common_tls_context::CertificateProvider {
         const INFO: &'static d::MessageInfo = &M4;
@@ -1403,9 +1147,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.name, v, &F4[0]);
-            if let Some(super::common_tls_context::certificate_provider::Config::TypedConfig(x)) =
-                &self.config
-            {
+            if let Some(super::common_tls_context::certificate_provider::Config::TypedConfig(x)) = &self.config {
                 d::put_member(x, v, &F4[1]);
             }
         }
@@ -1417,41 +1159,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_tls_context::CertificateProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config = Some(
-                        super::common_tls_context::certificate_provider::Config::TypedConfig(x),
-                    )
-                }),
+                1 => r::member(r, f, |x| self.config = Some(super::common_tls_context::certificate_provider::Config::TypedConfig(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"instance_name\": ",
-            "instanceName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"certificate_name\": ",
-            "certificateName",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"instance_name\": ", "instanceName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"certificate_name\": ", "certificateName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance",
@@ -1480,12 +1199,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_tls_context::CertificateProviderInstance {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.instance_name, r, f),
                 1 => r::slot(&mut self.certificate_name, r, f),
@@ -1495,15 +1209,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"default_validation_context\": ",
-            "defaultValidationContext",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"default_validation_context\": ", "defaultValidationContext", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"validation_context_sds_secret_config\": ",
             "validationContextSdsSecretConfig",
@@ -1521,10 +1228,7 @@ pub(crate) mod described {
             d::Kind::Message(&M4),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"validation_context_certificate_provider_instance\": ",
             "validationContextCertificateProviderInstance",
@@ -1533,10 +1237,7 @@ pub(crate) mod described {
             d::Kind::Message(&M5),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext",
@@ -1557,11 +1258,7 @@ pub(crate) mod described {
             d::Field::put(&self.default_validation_context, v, &F6[0]);
             d::Field::put(&self.validation_context_sds_secret_config, v, &F6[1]);
             d::Field::put(&self.validation_context_certificate_provider, v, &F6[2]);
-            d::Field::put(
-                &self.validation_context_certificate_provider_instance,
-                v,
-                &F6[3],
-            );
+            d::Field::put(&self.validation_context_certificate_provider_instance, v, &F6[3]);
         }
     }
     impl ::core::fmt::Debug for super::common_tls_context::CombinedCertificateValidationContext {
@@ -1571,60 +1268,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::common_tls_context::CombinedCertificateValidationContext {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.default_validation_context, r, f),
                 1 => r::slot(&mut self.validation_context_sds_secret_config, r, f),
                 2 => r::slot(&mut self.validation_context_certificate_provider, r, f),
-                3 => r::slot(
-                    &mut self.validation_context_certificate_provider_instance,
-                    r,
-                    f,
-                ),
+                3 => r::slot(&mut self.validation_context_certificate_provider_instance, r, f),
                 _ => Ok(()),
             }
         }
     }
 
     static F7: [d::FieldInfo; 11] = [
-        d::FieldInfo::new(
-            "\"common_tls_context\": ",
-            "commonTlsContext",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"require_client_certificate\": ",
-            "requireClientCertificate",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"require_sni\": ",
-            "requireSni",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"session_ticket_keys\": ",
-            "sessionTicketKeys",
-            4,
-            3,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"common_tls_context\": ", "commonTlsContext", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"require_client_certificate\": ", "requireClientCertificate", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"require_sni\": ", "requireSni", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"session_ticket_keys\": ", "sessionTicketKeys", 4, 3, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"session_ticket_keys_sds_secret_config\": ",
             "sessionTicketKeysSdsSecretConfig",
@@ -1659,43 +1318,16 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
-        .rules(&[
-            d::Rule::Lt(d::Bound::Duration(4294967296000000000)),
-            d::Rule::Gte(d::Bound::Duration(0)),
-        ]),
-        d::FieldInfo::new(
-            "\"ocsp_staple_policy\": ",
-            "ocspStaplePolicy",
-            8,
-            8,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"full_scan_certs_on_sni_mismatch\": ",
-            "fullScanCertsOnSniMismatch",
-            9,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"prefer_client_ciphers\": ",
-            "preferClientCiphers",
-            11,
-            10,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        .rules(&[d::Rule::Lt(d::Bound::Duration(4294967296000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"ocsp_staple_policy\": ", "ocspStaplePolicy", 8, 8, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"full_scan_certs_on_sni_mismatch\": ", "fullScanCertsOnSniMismatch", 9, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"prefer_client_ciphers\": ", "preferClientCiphers", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
         fields: &F7,
-        oneofs: &[d::OneofInfo {
-            name: "session_ticket_keys_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "session_ticket_keys_type", required: false }],
     };
     impl d::Describe for super::DownstreamTlsContext {
         const INFO: &'static d::MessageInfo = &M7;
@@ -1711,14 +1343,15 @@ pub(crate) mod described {
             d::Field::put(&self.common_tls_context, v, &F7[0]);
             d::Field::put(&self.require_client_certificate, v, &F7[1]);
             d::Field::put(&self.require_sni, v, &F7[2]);
-            if let Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeys(
-                x,
-            )) = &self.session_ticket_keys_type
-            {
+            if let Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeys(x)) = &self.session_ticket_keys_type {
                 d::put_member(x, v, &F7[3]);
             }
-            if let Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeysSdsSecretConfig(x)) = &self.session_ticket_keys_type { d::put_member(x, v, &F7[4]); }
-            if let Some(super::downstream_tls_context::SessionTicketKeysType::DisableStatelessSessionResumption(x)) = &self.session_ticket_keys_type { d::put_member(x, v, &F7[5]); }
+            if let Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeysSdsSecretConfig(x)) = &self.session_ticket_keys_type {
+                d::put_member(x, v, &F7[4]);
+            }
+            if let Some(super::downstream_tls_context::SessionTicketKeysType::DisableStatelessSessionResumption(x)) = &self.session_ticket_keys_type {
+                d::put_member(x, v, &F7[5]);
+            }
             d::Field::put(&self.disable_stateful_session_resumption, v, &F7[6]);
             d::Field::put(&self.session_timeout, v, &F7[7]);
             d::Field::put(&self.ocsp_staple_policy, v, &F7[8]);
@@ -1733,20 +1366,13 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DownstreamTlsContext {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_tls_context, r, f),
                 1 => r::slot(&mut self.require_client_certificate, r, f),
                 2 => r::slot(&mut self.require_sni, r, f),
                 3 => r::member(r, f, |x| {
-                    self.session_ticket_keys_type = Some(
-                        super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeys(x),
-                    )
+                    self.session_ticket_keys_type = Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeys(x))
                 }),
                 4 => r::member(r, f, |x| {
                     self.session_ticket_keys_type = Some(super::downstream_tls_context::SessionTicketKeysType::SessionTicketKeysSdsSecretConfig(x))
@@ -1784,11 +1410,8 @@ pub(crate) mod described {
         )
         .sensitive(),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.GenericSecret",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.GenericSecret", fields: &F8, oneofs: &[] };
     impl d::Describe for super::GenericSecret {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1811,12 +1434,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GenericSecret {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.secret, r, f),
                 1 => r::slot(&mut self.secrets, r, f),
@@ -1826,41 +1444,16 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"provider_name\": ",
-            "providerName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            3,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"fallback\": ",
-            "fallback",
-            4,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"provider_name\": ", "providerName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0)
+            .sensitive(),
+        d::FieldInfo::new("\"fallback\": ", "fallback", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.PrivateKeyProvider",
         fields: &F9,
-        oneofs: &[d::OneofInfo {
-            name: "config_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "config_type", required: false }],
     };
     impl d::Describe for super::PrivateKeyProvider {
         const INFO: &'static d::MessageInfo = &M9;
@@ -1874,8 +1467,7 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.provider_name, v, &F9[0]);
-            if let Some(super::private_key_provider::ConfigType::TypedConfig(x)) = &self.config_type
-            {
+            if let Some(super::private_key_provider::ConfigType::TypedConfig(x)) = &self.config_type {
                 d::put_member(x, v, &F9[1]);
             }
             d::Field::put(&self.fallback, v, &F9[2]);
@@ -1888,17 +1480,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PrivateKeyProvider {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.provider_name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.config_type = Some(super::private_key_provider::ConfigType::TypedConfig(x))
-                }),
+                1 => r::member(r, f, |x| self.config_type = Some(super::private_key_provider::ConfigType::TypedConfig(x))),
                 2 => r::slot(&mut self.fallback, r, f),
                 _ => Ok(()),
             }
@@ -1906,15 +1491,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"trust_domains\": ",
-            "trustDomains",
-            1,
-            0,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"trust_domains\": ", "trustDomains", 1, 0, d::Kind::Message(&M11), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"trust_bundles\": ",
             "trustBundles",
@@ -1924,11 +1502,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig", fields: &F10, oneofs: &[] };
     impl d::Describe for super::SpiffeCertValidatorConfig {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1951,12 +1526,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SpiffeCertValidatorConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.trust_domains, r, f),
                 1 => r::slot(&mut self.trust_bundles, r, f),
@@ -1966,15 +1536,7 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"trust_bundle\": ",
             "trustBundle",
@@ -1983,20 +1545,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"workload_trust_domain\": ",
-            "workloadTrustDomain",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"workload_trust_domain\": ", "workloadTrustDomain", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain", fields: &F11, oneofs: &[] };
     impl d::Describe for super::spiffe_cert_validator_config::TrustDomain {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -2020,12 +1572,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::spiffe_cert_validator_config::TrustDomain {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.trust_bundle, r, f),
@@ -2036,15 +1583,7 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"sds_config\": ",
             "sdsConfig",
@@ -2054,11 +1593,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", fields: &F12, oneofs: &[] };
     impl d::Describe for super::SdsSecretConfig {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -2081,12 +1617,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SdsSecretConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.sds_config, r, f),
@@ -2096,58 +1627,16 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"tls_certificate\": ",
-            "tlsCertificate",
-            2,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"session_ticket_keys\": ",
-            "sessionTicketKeys",
-            3,
-            2,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"validation_context\": ",
-            "validationContext",
-            4,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"generic_secret\": ",
-            "genericSecret",
-            5,
-            4,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tls_certificate\": ", "tlsCertificate", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"session_ticket_keys\": ", "sessionTicketKeys", 3, 2, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"validation_context\": ", "validationContext", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"generic_secret\": ", "genericSecret", 5, 4, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.Secret",
         fields: &F13,
-        oneofs: &[d::OneofInfo {
-            name: "type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "type", required: false }],
     };
     impl d::Describe for super::Secret {
         const INFO: &'static d::MessageInfo = &M13;
@@ -2182,41 +1671,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Secret {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
-                1 => r::member(r, f, |x| {
-                    self.r#type = Some(super::secret::Type::TlsCertificate(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.r#type = Some(super::secret::Type::SessionTicketKeys(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.r#type = Some(super::secret::Type::ValidationContext(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.r#type = Some(super::secret::Type::GenericSecret(x))
-                }),
+                1 => r::member(r, f, |x| self.r#type = Some(super::secret::Type::TlsCertificate(x))),
+                2 => r::member(r, f, |x| self.r#type = Some(super::secret::Type::SessionTicketKeys(x))),
+                3 => r::member(r, f, |x| self.r#type = Some(super::secret::Type::ValidationContext(x))),
+                4 => r::member(r, f, |x| self.r#type = Some(super::secret::Type::GenericSecret(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F14: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"san_type\": ",
-            "sanType",
-            1,
-            0,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])]),
+        d::FieldInfo::new("\"san_type\": ", "sanType", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])]),
         d::FieldInfo::new(
             "\"matcher\": ",
             "matcher",
@@ -2226,20 +1695,10 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"oid\": ",
-            "oid",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"oid\": ", "oid", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher",
-        fields: &F14,
-        oneofs: &[],
-    };
+    pub(crate) static M14: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher", fields: &F14, oneofs: &[] };
     impl d::Describe for super::SubjectAltNameMatcher {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -2263,12 +1722,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SubjectAltNameMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.san_type, r, f),
                 1 => r::slot(&mut self.matcher, r, f),
@@ -2313,14 +1767,7 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M99),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"private_key_provider\": ",
-            "privateKeyProvider",
-            6,
-            4,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"private_key_provider\": ", "privateKeyProvider", 6, 4, d::Kind::Message(&M9), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"password\": ",
             "password",
@@ -2346,20 +1793,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"tls_params\": ",
-            "tlsParams",
-            9,
-            8,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"tls_params\": ", "tlsParams", 9, 8, d::Kind::Message(&M17), d::Cardinality::Optional),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.TlsCertificate",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.TlsCertificate", fields: &F15, oneofs: &[] };
     impl d::Describe for super::TlsCertificate {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -2389,12 +1826,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsCertificate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.certificate_chain, r, f),
                 1 => r::slot(&mut self.private_key, r, f),
@@ -2411,15 +1843,7 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"local_address_range\": ",
             "localAddressRange",
@@ -2437,11 +1861,8 @@ pub(crate) mod described {
             d::Cardinality::Repeated,
         ),
     ];
-    pub(crate) static M16: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.TlsKeyLog",
-        fields: &F16,
-        oneofs: &[],
-    };
+    pub(crate) static M16: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.TlsKeyLog", fields: &F16, oneofs: &[] };
     impl d::Describe for super::TlsKeyLog {
         const INFO: &'static d::MessageInfo = &M16;
     }
@@ -2465,12 +1886,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsKeyLog {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.local_address_range, r, f),
@@ -2481,63 +1897,18 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"tls_minimum_protocol_version\": ",
-            "tlsMinimumProtocolVersion",
-            1,
-            0,
-            d::Kind::Enum(&E4),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"tls_maximum_protocol_version\": ",
-            "tlsMaximumProtocolVersion",
-            2,
-            1,
-            d::Kind::Enum(&E4),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"cipher_suites\": ",
-            "cipherSuites",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"ecdh_curves\": ",
-            "ecdhCurves",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"signature_algorithms\": ",
-            "signatureAlgorithms",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"compliance_policies\": ",
-            "compliancePolicies",
-            6,
-            5,
-            d::Kind::Enum(&E3),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1)]),
+        d::FieldInfo::new("\"tls_minimum_protocol_version\": ", "tlsMinimumProtocolVersion", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"tls_maximum_protocol_version\": ", "tlsMaximumProtocolVersion", 2, 1, d::Kind::Enum(&E4), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"cipher_suites\": ", "cipherSuites", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"ecdh_curves\": ", "ecdhCurves", 4, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"signature_algorithms\": ", "signatureAlgorithms", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"compliance_policies\": ", "compliancePolicies", 6, 5, d::Kind::Enum(&E3), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1)]),
     ];
-    pub(crate) static M17: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.TlsParameters",
-        fields: &F17,
-        oneofs: &[],
-    };
+    pub(crate) static M17: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.TlsParameters", fields: &F17, oneofs: &[] };
     impl d::Describe for super::TlsParameters {
         const INFO: &'static d::MessageInfo = &M17;
     }
@@ -2564,12 +1935,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsParameters {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tls_minimum_protocol_version, r, f),
                 1 => r::slot(&mut self.tls_maximum_protocol_version, r, f),
@@ -2582,21 +1948,12 @@ pub(crate) mod described {
         }
     }
 
-    static F18: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"keys\": ",
-        "keys",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])
-    .sensitive()];
-    pub(crate) static M18: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.TlsSessionTicketKeys",
-        fields: &F18,
-        oneofs: &[],
-    };
+    static F18: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"keys\": ", "keys", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)])
+            .sensitive()];
+    pub(crate) static M18: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.TlsSessionTicketKeys", fields: &F18, oneofs: &[] };
     impl d::Describe for super::TlsSessionTicketKeys {
         const INFO: &'static d::MessageInfo = &M18;
     }
@@ -2618,12 +1975,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TlsSessionTicketKeys {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.keys, r, f),
                 _ => Ok(()),
@@ -2632,73 +1984,17 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"common_tls_context\": ",
-            "commonTlsContext",
-            1,
-            0,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"sni\": ",
-            "sni",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MaxBytes(255)]),
-        d::FieldInfo::new(
-            "\"auto_host_sni\": ",
-            "autoHostSni",
-            6,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"auto_sni_san_validation\": ",
-            "autoSniSanValidation",
-            7,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"allow_renegotiation\": ",
-            "allowRenegotiation",
-            3,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"max_session_keys\": ",
-            "maxSessionKeys",
-            4,
-            5,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"enforce_rsa_key_usage\": ",
-            "enforceRsaKeyUsage",
-            5,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"common_tls_context\": ", "commonTlsContext", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"sni\": ", "sni", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(255)]),
+        d::FieldInfo::new("\"auto_host_sni\": ", "autoHostSni", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"auto_sni_san_validation\": ", "autoSniSanValidation", 7, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_renegotiation\": ", "allowRenegotiation", 3, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_session_keys\": ", "maxSessionKeys", 4, 5, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enforce_rsa_key_usage\": ", "enforceRsaKeyUsage", 5, 6, d::Kind::Bool, d::Cardinality::Wrapper)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
     ];
-    pub(crate) static M19: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
-        fields: &F19,
-        oneofs: &[],
-    };
+    pub(crate) static M19: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", fields: &F19, oneofs: &[] };
     impl d::Describe for super::UpstreamTlsContext {
         const INFO: &'static d::MessageInfo = &M19;
     }
@@ -2726,12 +2022,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::UpstreamTlsContext {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_tls_context, r, f),
                 1 => r::slot(&mut self.sni, r, f),

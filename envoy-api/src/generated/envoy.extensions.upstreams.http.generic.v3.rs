@@ -11,8 +11,7 @@ impl ::prost::Name for GenericConnectionPoolProto {
         "envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto".into()
     }
     fn type_url() -> ::prost::alloc::string::String {
-        "type.googleapis.com/envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto"
-            .into()
+        "type.googleapis.com/envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto".into()
     }
 }
 
@@ -22,11 +21,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 0] = [];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto", fields: &F0, oneofs: &[] };
     impl d::Describe for super::GenericConnectionPoolProto {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -46,12 +42,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::GenericConnectionPoolProto {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -5,38 +5,23 @@
 #[prost(skip_debug)]
 pub struct HttpProtocolOptions {
     #[prost(message, optional, tag = "1")]
-    pub common_http_protocol_options:
-        ::core::option::Option<super::super::super::super::config::core::v3::HttpProtocolOptions>,
+    pub common_http_protocol_options: ::core::option::Option<super::super::super::super::config::core::v3::HttpProtocolOptions>,
     #[prost(message, optional, tag = "2")]
-    pub upstream_http_protocol_options: ::core::option::Option<
-        super::super::super::super::config::core::v3::UpstreamHttpProtocolOptions,
-    >,
+    pub upstream_http_protocol_options: ::core::option::Option<super::super::super::super::config::core::v3::UpstreamHttpProtocolOptions>,
     #[prost(message, repeated, tag = "6")]
-    pub http_filters: ::prost::alloc::vec::Vec<
-        super::super::super::filters::network::http_connection_manager::v3::HttpFilter,
-    >,
+    pub http_filters: ::prost::alloc::vec::Vec<super::super::super::filters::network::http_connection_manager::v3::HttpFilter>,
     #[prost(message, optional, tag = "7")]
-    pub header_validation_config:
-        ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
+    pub header_validation_config: ::core::option::Option<super::super::super::super::config::core::v3::TypedExtensionConfig>,
     #[prost(message, optional, tag = "8")]
     pub outlier_detection: ::core::option::Option<http_protocol_options::OutlierDetection>,
     #[prost(message, repeated, tag = "9")]
-    pub request_mirror_policies: ::prost::alloc::vec::Vec<
-        super::super::super::super::config::route::v3::route_action::RequestMirrorPolicy,
-    >,
+    pub request_mirror_policies: ::prost::alloc::vec::Vec<super::super::super::super::config::route::v3::route_action::RequestMirrorPolicy>,
     #[prost(message, repeated, tag = "10")]
-    pub hash_policy: ::prost::alloc::vec::Vec<
-        super::super::super::super::config::route::v3::route_action::HashPolicy,
-    >,
+    pub hash_policy: ::prost::alloc::vec::Vec<super::super::super::super::config::route::v3::route_action::HashPolicy>,
     #[prost(message, optional, tag = "11")]
-    pub retry_policy:
-        ::core::option::Option<super::super::super::super::config::route::v3::RetryPolicy>,
-    #[prost(
-        oneof = "http_protocol_options::UpstreamProtocolOptions",
-        tags = "3, 4, 5"
-    )]
-    pub upstream_protocol_options:
-        ::core::option::Option<http_protocol_options::UpstreamProtocolOptions>,
+    pub retry_policy: ::core::option::Option<super::super::super::super::config::route::v3::RetryPolicy>,
+    #[prost(oneof = "http_protocol_options::UpstreamProtocolOptions", tags = "3, 4, 5")]
+    pub upstream_protocol_options: ::core::option::Option<http_protocol_options::UpstreamProtocolOptions>,
 }
 /// Nested message and enum types in `HttpProtocolOptions`.
 pub mod http_protocol_options {
@@ -51,17 +36,11 @@ pub mod http_protocol_options {
         #[derive(Clone, PartialEq, ::prost::Oneof)]
         pub enum ProtocolConfig {
             #[prost(message, tag = "1")]
-            HttpProtocolOptions(
-                super::super::super::super::super::super::config::core::v3::Http1ProtocolOptions,
-            ),
+            HttpProtocolOptions(super::super::super::super::super::super::config::core::v3::Http1ProtocolOptions),
             #[prost(message, tag = "2")]
-            Http2ProtocolOptions(
-                super::super::super::super::super::super::config::core::v3::Http2ProtocolOptions,
-            ),
+            Http2ProtocolOptions(super::super::super::super::super::super::config::core::v3::Http2ProtocolOptions),
             #[prost(message, tag = "3")]
-            Http3ProtocolOptions(
-                super::super::super::super::super::super::config::core::v3::Http3ProtocolOptions,
-            ),
+            Http3ProtocolOptions(super::super::super::super::super::super::config::core::v3::Http3ProtocolOptions),
         }
     }
     impl ::prost::Name for ExplicitHttpConfig {
@@ -71,25 +50,18 @@ pub mod http_protocol_options {
             "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.ExplicitHttpConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions.ExplicitHttpConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions.ExplicitHttpConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct UseDownstreamHttpConfig {
         #[prost(message, optional, tag = "1")]
-        pub http_protocol_options: ::core::option::Option<
-            super::super::super::super::super::config::core::v3::Http1ProtocolOptions,
-        >,
+        pub http_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http1ProtocolOptions>,
         #[prost(message, optional, tag = "2")]
-        pub http2_protocol_options: ::core::option::Option<
-            super::super::super::super::super::config::core::v3::Http2ProtocolOptions,
-        >,
+        pub http2_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http2ProtocolOptions>,
         #[prost(message, optional, tag = "3")]
-        pub http3_protocol_options: ::core::option::Option<
-            super::super::super::super::super::config::core::v3::Http3ProtocolOptions,
-        >,
+        pub http3_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http3ProtocolOptions>,
     }
     impl ::prost::Name for UseDownstreamHttpConfig {
         const NAME: &'static str = "UseDownstreamHttpConfig";
@@ -98,29 +70,21 @@ pub mod http_protocol_options {
             "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.UseDownstreamHttpConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions.UseDownstreamHttpConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions.UseDownstreamHttpConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct AutoHttpConfig {
         #[prost(message, optional, tag = "1")]
-        pub http_protocol_options: ::core::option::Option<
-            super::super::super::super::super::config::core::v3::Http1ProtocolOptions,
-        >,
+        pub http_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http1ProtocolOptions>,
         #[prost(message, optional, tag = "2")]
-        pub http2_protocol_options: ::core::option::Option<
-            super::super::super::super::super::config::core::v3::Http2ProtocolOptions,
-        >,
+        pub http2_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http2ProtocolOptions>,
         #[prost(message, optional, tag = "3")]
-        pub http3_protocol_options: ::core::option::Option<
-            super::super::super::super::super::config::core::v3::Http3ProtocolOptions,
-        >,
+        pub http3_protocol_options: ::core::option::Option<super::super::super::super::super::config::core::v3::Http3ProtocolOptions>,
         #[prost(message, optional, tag = "4")]
-        pub alternate_protocols_cache_options: ::core::option::Option<
-            super::super::super::super::super::config::core::v3::AlternateProtocolsCacheOptions,
-        >,
+        pub alternate_protocols_cache_options:
+            ::core::option::Option<super::super::super::super::super::config::core::v3::AlternateProtocolsCacheOptions>,
     }
     impl ::prost::Name for AutoHttpConfig {
         const NAME: &'static str = "AutoHttpConfig";
@@ -129,17 +93,14 @@ pub mod http_protocol_options {
             "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig"
-                .into()
+            "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     #[prost(skip_debug)]
     pub struct OutlierDetection {
         #[prost(message, optional, tag = "1")]
-        pub error_matcher: ::core::option::Option<
-            super::super::super::super::super::config::common::matcher::v3::MatchPredicate,
-        >,
+        pub error_matcher: ::core::option::Option<super::super::super::super::super::config::common::matcher::v3::MatchPredicate>,
     }
     impl ::prost::Name for OutlierDetection {
         const NAME: &'static str = "OutlierDetection";
@@ -148,8 +109,7 @@ pub mod http_protocol_options {
             "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.OutlierDetection".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions.OutlierDetection"
-                .into()
+            "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions.OutlierDetection".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -178,14 +138,80 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 11] = [d::FieldInfo::new("\"common_http_protocol_options\": ", "commonHttpProtocolOptions", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M52), d::Cardinality::Optional), d::FieldInfo::new("\"upstream_http_protocol_options\": ", "upstreamHttpProtocolOptions", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M98), d::Cardinality::Optional), d::FieldInfo::new("\"explicit_http_config\": ", "explicitHttpConfig", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0), d::FieldInfo::new("\"use_downstream_protocol_config\": ", "useDownstreamProtocolConfig", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0), d::FieldInfo::new("\"auto_config\": ", "autoConfig", 5, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0), d::FieldInfo::new("\"http_filters\": ", "httpFilters", 6, 5, d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M10), d::Cardinality::Repeated), d::FieldInfo::new("\"header_validation_config\": ", "headerValidationConfig", 7, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional), d::FieldInfo::new("\"outlier_detection\": ", "outlierDetection", 8, 7, d::Kind::Message(&M3), d::Cardinality::Optional), d::FieldInfo::new("\"request_mirror_policies\": ", "requestMirrorPolicies", 9, 8, d::Kind::Message(&crate::envoy::config::route::v3::described::M47), d::Cardinality::Repeated), d::FieldInfo::new("\"hash_policy\": ", "hashPolicy", 10, 9, d::Kind::Message(&crate::envoy::config::route::v3::described::M39), d::Cardinality::Repeated), d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 11, 10, d::Kind::Message(&crate::envoy::config::route::v3::described::M31), d::Cardinality::Optional), ];
+    static F0: [d::FieldInfo; 11] = [
+        d::FieldInfo::new(
+            "\"common_http_protocol_options\": ",
+            "commonHttpProtocolOptions",
+            1,
+            0,
+            d::Kind::Message(&crate::envoy::config::core::v3::described::M52),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new(
+            "\"upstream_http_protocol_options\": ",
+            "upstreamHttpProtocolOptions",
+            2,
+            1,
+            d::Kind::Message(&crate::envoy::config::core::v3::described::M98),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new("\"explicit_http_config\": ", "explicitHttpConfig", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"use_downstream_protocol_config\": ",
+            "useDownstreamProtocolConfig",
+            4,
+            3,
+            d::Kind::Message(&M4),
+            d::Cardinality::Optional,
+        )
+        .oneof(0),
+        d::FieldInfo::new("\"auto_config\": ", "autoConfig", 5, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new(
+            "\"http_filters\": ",
+            "httpFilters",
+            6,
+            5,
+            d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M10),
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new(
+            "\"header_validation_config\": ",
+            "headerValidationConfig",
+            7,
+            6,
+            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
+            d::Cardinality::Optional,
+        ),
+        d::FieldInfo::new("\"outlier_detection\": ", "outlierDetection", 8, 7, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new(
+            "\"request_mirror_policies\": ",
+            "requestMirrorPolicies",
+            9,
+            8,
+            d::Kind::Message(&crate::envoy::config::route::v3::described::M47),
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new(
+            "\"hash_policy\": ",
+            "hashPolicy",
+            10,
+            9,
+            d::Kind::Message(&crate::envoy::config::route::v3::described::M39),
+            d::Cardinality::Repeated,
+        ),
+        d::FieldInfo::new(
+            "\"retry_policy\": ",
+            "retryPolicy",
+            11,
+            10,
+            d::Kind::Message(&crate::envoy::config::route::v3::described::M31),
+            d::Cardinality::Optional,
+        ),
+    ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "upstream_protocol_options",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "upstream_protocol_options", required: true }],
     };
     impl d::Describe for super::HttpProtocolOptions {
         const INFO: &'static d::MessageInfo = &M0;
@@ -200,23 +226,13 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.common_http_protocol_options, v, &F0[0]);
             d::Field::put(&self.upstream_http_protocol_options, v, &F0[1]);
-            if let Some(
-                super::http_protocol_options::UpstreamProtocolOptions::ExplicitHttpConfig(x),
-            ) = &self.upstream_protocol_options
-            {
+            if let Some(super::http_protocol_options::UpstreamProtocolOptions::ExplicitHttpConfig(x)) = &self.upstream_protocol_options {
                 d::put_member(x, v, &F0[2]);
             }
-            if let Some(
-                super::http_protocol_options::UpstreamProtocolOptions::UseDownstreamProtocolConfig(
-                    x,
-                ),
-            ) = &self.upstream_protocol_options
-            {
+            if let Some(super::http_protocol_options::UpstreamProtocolOptions::UseDownstreamProtocolConfig(x)) = &self.upstream_protocol_options {
                 d::put_member(x, v, &F0[3]);
             }
-            if let Some(super::http_protocol_options::UpstreamProtocolOptions::AutoConfig(x)) =
-                &self.upstream_protocol_options
-            {
+            if let Some(super::http_protocol_options::UpstreamProtocolOptions::AutoConfig(x)) = &self.upstream_protocol_options {
                 d::put_member(x, v, &F0[4]);
             }
             d::Field::put(&self.http_filters, v, &F0[5]);
@@ -234,27 +250,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.common_http_protocol_options, r, f),
                 1 => r::slot(&mut self.upstream_http_protocol_options, r, f),
-                2 => {
-                    r::member(r, f, |x| {
-                        self.upstream_protocol_options = Some(super::http_protocol_options::UpstreamProtocolOptions::ExplicitHttpConfig(x))
-                    })
-                }
+                2 => r::member(r, f, |x| {
+                    self.upstream_protocol_options = Some(super::http_protocol_options::UpstreamProtocolOptions::ExplicitHttpConfig(x))
+                }),
                 3 => r::member(r, f, |x| {
                     self.upstream_protocol_options = Some(super::http_protocol_options::UpstreamProtocolOptions::UseDownstreamProtocolConfig(x))
                 }),
-                4 => r::member(r, f, |x| {
-                    self.upstream_protocol_options =
-                        Some(super::http_protocol_options::UpstreamProtocolOptions::AutoConfig(x))
-                }),
+                4 => r::member(r, f, |x| self.upstream_protocol_options = Some(super::http_protocol_options::UpstreamProtocolOptions::AutoConfig(x))),
                 5 => r::slot(&mut self.http_filters, r, f),
                 6 => r::slot(&mut self.header_validation_config, r, f),
                 7 => r::slot(&mut self.outlier_detection, r, f),
@@ -300,11 +306,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::http_protocol_options::AutoHttpConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -329,12 +332,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_protocol_options::AutoHttpConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_protocol_options, r, f),
                 1 => r::slot(&mut self.http2_protocol_options, r, f),
@@ -377,10 +375,7 @@ pub(crate) mod described {
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.ExplicitHttpConfig",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "protocol_config",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "protocol_config", required: true }],
     };
     impl d::Describe for super::http_protocol_options::ExplicitHttpConfig {
         const INFO: &'static d::MessageInfo = &M2;
@@ -393,9 +388,15 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::http_protocol_options::explicit_http_config::ProtocolConfig::HttpProtocolOptions(x)) = &self.protocol_config { d::put_member(x, v, &F2[0]); }
-            if let Some(super::http_protocol_options::explicit_http_config::ProtocolConfig::Http2ProtocolOptions(x)) = &self.protocol_config { d::put_member(x, v, &F2[1]); }
-            if let Some(super::http_protocol_options::explicit_http_config::ProtocolConfig::Http3ProtocolOptions(x)) = &self.protocol_config { d::put_member(x, v, &F2[2]); }
+            if let Some(super::http_protocol_options::explicit_http_config::ProtocolConfig::HttpProtocolOptions(x)) = &self.protocol_config {
+                d::put_member(x, v, &F2[0]);
+            }
+            if let Some(super::http_protocol_options::explicit_http_config::ProtocolConfig::Http2ProtocolOptions(x)) = &self.protocol_config {
+                d::put_member(x, v, &F2[1]);
+            }
+            if let Some(super::http_protocol_options::explicit_http_config::ProtocolConfig::Http3ProtocolOptions(x)) = &self.protocol_config {
+                d::put_member(x, v, &F2[2]);
+            }
         }
     }
     impl ::core::fmt::Debug for super::http_protocol_options::ExplicitHttpConfig {
@@ -405,12 +406,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_protocol_options::ExplicitHttpConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.protocol_config = Some(super::http_protocol_options::explicit_http_config::ProtocolConfig::HttpProtocolOptions(x))
@@ -435,11 +431,8 @@ pub(crate) mod described {
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.OutlierDetection",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.OutlierDetection", fields: &F3, oneofs: &[] };
     impl d::Describe for super::http_protocol_options::OutlierDetection {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -461,12 +454,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_protocol_options::OutlierDetection {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.error_matcher, r, f),
                 _ => Ok(()),
@@ -500,11 +488,8 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.UseDownstreamHttpConfig",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions.UseDownstreamHttpConfig", fields: &F4, oneofs: &[] };
     impl d::Describe for super::http_protocol_options::UseDownstreamHttpConfig {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -528,12 +513,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::http_protocol_options::UseDownstreamHttpConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.http_protocol_options, r, f),
                 1 => r::slot(&mut self.http2_protocol_options, r, f),

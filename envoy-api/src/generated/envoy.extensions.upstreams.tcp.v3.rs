@@ -31,11 +31,8 @@ pub(crate) mod described {
         d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.upstreams.tcp.v3.TcpProtocolOptions",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.upstreams.tcp.v3.TcpProtocolOptions", fields: &F0, oneofs: &[] };
     impl d::Describe for super::TcpProtocolOptions {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -57,12 +54,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TcpProtocolOptions {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.idle_timeout, r, f),
                 _ => Ok(()),

@@ -21,8 +21,7 @@ impl ::prost::Name for ReloadConfig {
 #[prost(skip_debug)]
 pub struct CapabilityRestrictionConfig {
     #[prost(btree_map = "string, message", tag = "1")]
-    pub allowed_capabilities:
-        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SanitizationConfig>,
+    pub allowed_capabilities: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SanitizationConfig>,
 }
 impl ::prost::Name for CapabilityRestrictionConfig {
     const NAME: &'static str = "CapabilityRestrictionConfig";
@@ -83,10 +82,7 @@ pub struct EnvironmentVariables {
     #[prost(string, repeated, tag = "1")]
     pub host_env_keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(btree_map = "string, string", tag = "2")]
-    pub key_values: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
+    pub key_values: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
 }
 impl ::prost::Name for EnvironmentVariables {
     const NAME: &'static str = "EnvironmentVariables";
@@ -207,19 +203,10 @@ pub(crate) mod described {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"allowed_capabilities\": ",
-        "allowedCapabilities",
-        1,
-        0,
-        d::Kind::Message(&M4),
-        d::Cardinality::Map(d::Kind::String),
-    )];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.wasm.v3.CapabilityRestrictionConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"allowed_capabilities\": ", "allowedCapabilities", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String))];
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.wasm.v3.CapabilityRestrictionConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CapabilityRestrictionConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -241,12 +228,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CapabilityRestrictionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.allowed_capabilities, r, f),
                 _ => Ok(()),
@@ -255,28 +237,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"host_env_keys\": ",
-            "hostEnvKeys",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"key_values\": ",
-            "keyValues",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Map(d::Kind::String),
-        ),
+        d::FieldInfo::new("\"host_env_keys\": ", "hostEnvKeys", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"key_values\": ", "keyValues", 2, 1, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.wasm.v3.EnvironmentVariables",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.EnvironmentVariables", fields: &F1, oneofs: &[] };
     impl d::Describe for super::EnvironmentVariables {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -299,12 +263,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::EnvironmentVariables {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.host_env_keys, r, f),
                 1 => r::slot(&mut self.key_values, r, f),
@@ -314,31 +273,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"root_id\": ",
-            "rootId",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"vm_config\": ",
-            "vmConfig",
-            3,
-            2,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"root_id\": ", "rootId", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"vm_config\": ", "vmConfig", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"configuration\": ",
             "configuration",
@@ -347,34 +284,10 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"fail_open\": ",
-            "failOpen",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"failure_policy\": ",
-            "failurePolicy",
-            7,
-            5,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"reload_config\": ",
-            "reloadConfig",
-            8,
-            6,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"fail_open\": ", "failOpen", 5, 4, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"failure_policy\": ", "failurePolicy", 7, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"reload_config\": ", "reloadConfig", 8, 6, d::Kind::Message(&M3), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"capability_restriction_config\": ",
             "capabilityRestrictionConfig",
@@ -383,27 +296,11 @@ pub(crate) mod described {
             d::Kind::Message(&M0),
             d::Cardinality::Optional,
         )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"allow_on_headers_stop_iteration\": ",
-            "allowOnHeadersStopIteration",
-            9,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"allow_on_headers_stop_iteration\": ", "allowOnHeadersStopIteration", 9, 8, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.wasm.v3.PluginConfig",
-        fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "vm",
-            required: false,
-        }],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.extensions.wasm.v3.PluginConfig", fields: &F2, oneofs: &[d::OneofInfo { name: "vm", required: false }] };
     impl d::Describe for super::PluginConfig {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -435,18 +332,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PluginConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.root_id, r, f),
-                2 => r::member(r, f, |x| {
-                    self.vm = Some(super::plugin_config::Vm::VmConfig(x))
-                }),
+                2 => r::member(r, f, |x| self.vm = Some(super::plugin_config::Vm::VmConfig(x))),
                 3 => r::slot(&mut self.configuration, r, f),
                 4 => r::slot(&mut self.fail_open, r, f),
                 5 => r::slot(&mut self.failure_policy, r, f),
@@ -466,11 +356,7 @@ pub(crate) mod described {
         d::Kind::Message(&crate::envoy::config::core::v3::described::M6),
         d::Cardinality::Optional,
     )];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.wasm.v3.ReloadConfig",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.ReloadConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ReloadConfig {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -492,12 +378,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ReloadConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.backoff, r, f),
                 _ => Ok(()),
@@ -506,11 +387,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 0] = [];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.wasm.v3.SanitizationConfig",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.SanitizationConfig", fields: &F4, oneofs: &[] };
     impl d::Describe for super::SanitizationConfig {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -530,12 +407,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SanitizationConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -544,30 +416,9 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"vm_id\": ",
-            "vmId",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"runtime\": ",
-            "runtime",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"code\": ",
-            "code",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M5),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"vm_id\": ", "vmId", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime\": ", "runtime", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"code\": ", "code", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M5), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"configuration\": ",
             "configuration",
@@ -576,30 +427,9 @@ pub(crate) mod described {
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"allow_precompiled\": ",
-            "allowPrecompiled",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"nack_on_code_cache_miss\": ",
-            "nackOnCodeCacheMiss",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"environment_variables\": ",
-            "environmentVariables",
-            7,
-            6,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"allow_precompiled\": ", "allowPrecompiled", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"nack_on_code_cache_miss\": ", "nackOnCodeCacheMiss", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"environment_variables\": ", "environmentVariables", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"capability_restriction_config\": ",
             "capabilityRestrictionConfig",
@@ -609,11 +439,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.wasm.v3.VmConfig",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.VmConfig", fields: &F5, oneofs: &[] };
     impl d::Describe for super::VmConfig {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -642,12 +468,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::VmConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.vm_id, r, f),
                 1 => r::slot(&mut self.runtime, r, f),
@@ -663,28 +484,10 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"config\": ",
-            "config",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"singleton\": ",
-            "singleton",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"singleton\": ", "singleton", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.extensions.wasm.v3.WasmService",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.WasmService", fields: &F6, oneofs: &[] };
     impl d::Describe for super::WasmService {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -707,12 +510,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::WasmService {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 1 => r::slot(&mut self.singleton, r, f),

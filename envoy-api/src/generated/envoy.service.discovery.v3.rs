@@ -7,10 +7,7 @@ pub struct ResourceLocator {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(btree_map = "string, string", tag = "2")]
-    pub dynamic_parameters: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
+    pub dynamic_parameters: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
 }
 impl ::prost::Name for ResourceLocator {
     const NAME: &'static str = "ResourceLocator";
@@ -130,10 +127,7 @@ pub struct DeltaDiscoveryRequest {
     #[prost(message, repeated, tag = "9")]
     pub resource_locators_unsubscribe: ::prost::alloc::vec::Vec<ResourceLocator>,
     #[prost(btree_map = "string, string", tag = "5")]
-    pub initial_resource_versions: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
+    pub initial_resource_versions: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
     #[prost(string, tag = "6")]
     pub response_nonce: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "7")]
@@ -204,12 +198,10 @@ pub mod dynamic_parameter_constraints {
             const NAME: &'static str = "Exists";
             const PACKAGE: &'static str = "envoy.service.discovery.v3";
             fn full_name() -> ::prost::alloc::string::String {
-                "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists"
-                    .into()
+                "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists"
-                    .into()
+                "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists".into()
             }
         }
         #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -227,8 +219,7 @@ pub mod dynamic_parameter_constraints {
             "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint"
-                .into()
+            "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -244,8 +235,7 @@ pub mod dynamic_parameter_constraints {
             "envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList".into()
         }
         fn type_url() -> ::prost::alloc::string::String {
-            "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList"
-                .into()
+            "type.googleapis.com/envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList".into()
         }
     }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -326,46 +316,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"node\": ",
-            "node",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M63),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"type_url\": ",
-            "typeUrl",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"resource_names_subscribe\": ",
-            "resourceNamesSubscribe",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"resource_names_unsubscribe\": ",
-            "resourceNamesUnsubscribe",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"resource_locators_subscribe\": ",
-            "resourceLocatorsSubscribe",
-            8,
-            4,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"node\": ", "node", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"type_url\": ", "typeUrl", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource_names_subscribe\": ", "resourceNamesSubscribe", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resource_names_unsubscribe\": ", "resourceNamesUnsubscribe", 4, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resource_locators_subscribe\": ", "resourceLocatorsSubscribe", 8, 4, d::Kind::Message(&M11), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"resource_locators_unsubscribe\": ",
             "resourceLocatorsUnsubscribe",
@@ -374,36 +329,11 @@ pub(crate) mod described {
             d::Kind::Message(&M11),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"initial_resource_versions\": ",
-            "initialResourceVersions",
-            5,
-            6,
-            d::Kind::String,
-            d::Cardinality::Map(d::Kind::String),
-        ),
-        d::FieldInfo::new(
-            "\"response_nonce\": ",
-            "responseNonce",
-            6,
-            7,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"error_detail\": ",
-            "errorDetail",
-            7,
-            8,
-            d::Kind::Message(&crate::google::rpc::described::M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"initial_resource_versions\": ", "initialResourceVersions", 5, 6, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"response_nonce\": ", "responseNonce", 6, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"error_detail\": ", "errorDetail", 7, 8, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.DeltaDiscoveryRequest",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.DeltaDiscoveryRequest", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DeltaDiscoveryRequest {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -433,12 +363,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DeltaDiscoveryRequest {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node, r, f),
                 1 => r::slot(&mut self.type_url, r, f),
@@ -455,54 +380,12 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"system_version_info\": ",
-            "systemVersionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"resources\": ",
-            "resources",
-            2,
-            1,
-            d::Kind::Message(&M8),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"type_url\": ",
-            "typeUrl",
-            4,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"removed_resources\": ",
-            "removedResources",
-            6,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"removed_resource_names\": ",
-            "removedResourceNames",
-            8,
-            4,
-            d::Kind::Message(&M12),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"nonce\": ",
-            "nonce",
-            5,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"system_version_info\": ", "systemVersionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resources\": ", "resources", 2, 1, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"removed_resources\": ", "removedResources", 6, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"removed_resource_names\": ", "removedResourceNames", 8, 4, d::Kind::Message(&M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"nonce\": ", "nonce", 5, 5, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"control_plane\": ",
             "controlPlane",
@@ -511,20 +394,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M12),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"resource_errors\": ",
-            "resourceErrors",
-            9,
-            7,
-            d::Kind::Message(&M10),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"resource_errors\": ", "resourceErrors", 9, 7, d::Kind::Message(&M10), d::Cardinality::Repeated),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.DeltaDiscoveryResponse",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.service.discovery.v3.DeltaDiscoveryResponse", fields: &F1, oneofs: &[] };
     impl d::Describe for super::DeltaDiscoveryResponse {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -553,12 +426,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DeltaDiscoveryResponse {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.system_version_info, r, f),
                 1 => r::slot(&mut self.resources, r, f),
@@ -574,68 +442,15 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"node\": ",
-            "node",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M63),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"resource_names\": ",
-            "resourceNames",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"resource_locators\": ",
-            "resourceLocators",
-            7,
-            3,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"type_url\": ",
-            "typeUrl",
-            4,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"response_nonce\": ",
-            "responseNonce",
-            5,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"error_detail\": ",
-            "errorDetail",
-            6,
-            6,
-            d::Kind::Message(&crate::google::rpc::described::M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"node\": ", "node", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resource_names\": ", "resourceNames", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resource_locators\": ", "resourceLocators", 7, 3, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_nonce\": ", "responseNonce", 5, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"error_detail\": ", "errorDetail", 6, 6, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.DiscoveryRequest",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.DiscoveryRequest", fields: &F2, oneofs: &[] };
     impl d::Describe for super::DiscoveryRequest {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -663,12 +478,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DiscoveryRequest {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.node, r, f),
@@ -683,46 +493,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"resources\": ",
-            "resources",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"canary\": ",
-            "canary",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"type_url\": ",
-            "typeUrl",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"nonce\": ",
-            "nonce",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resources\": ", "resources", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"canary\": ", "canary", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"nonce\": ", "nonce", 5, 4, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"control_plane\": ",
             "controlPlane",
@@ -731,20 +506,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::config::core::v3::described::M12),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"resource_errors\": ",
-            "resourceErrors",
-            7,
-            6,
-            d::Kind::Message(&M10),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"resource_errors\": ", "resourceErrors", 7, 6, d::Kind::Message(&M10), d::Cardinality::Repeated),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.DiscoveryResponse",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.DiscoveryResponse", fields: &F3, oneofs: &[] };
     impl d::Describe for super::DiscoveryResponse {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -772,12 +536,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DiscoveryResponse {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.version_info, r, f),
                 1 => r::slot(&mut self.resources, r, f),
@@ -792,50 +551,15 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"constraint\": ",
-            "constraint",
-            1,
-            0,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"or_constraints\": ",
-            "orConstraints",
-            2,
-            1,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"and_constraints\": ",
-            "andConstraints",
-            3,
-            2,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"not_constraints\": ",
-            "notConstraints",
-            4,
-            3,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"constraint\": ", "constraint", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_constraints\": ", "orConstraints", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_constraints\": ", "andConstraints", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_constraints\": ", "notConstraints", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.service.discovery.v3.DynamicParameterConstraints",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "type", required: false }],
     };
     impl d::Describe for super::DynamicParameterConstraints {
         const INFO: &'static d::MessageInfo = &M4;
@@ -851,18 +575,13 @@ pub(crate) mod described {
             if let Some(super::dynamic_parameter_constraints::Type::Constraint(x)) = &self.r#type {
                 d::put_member(x, v, &F4[0]);
             }
-            if let Some(super::dynamic_parameter_constraints::Type::OrConstraints(x)) = &self.r#type
-            {
+            if let Some(super::dynamic_parameter_constraints::Type::OrConstraints(x)) = &self.r#type {
                 d::put_member(x, v, &F4[1]);
             }
-            if let Some(super::dynamic_parameter_constraints::Type::AndConstraints(x)) =
-                &self.r#type
-            {
+            if let Some(super::dynamic_parameter_constraints::Type::AndConstraints(x)) = &self.r#type {
                 d::put_member(x, v, &F4[2]);
             }
-            if let Some(super::dynamic_parameter_constraints::Type::NotConstraints(x)) =
-                &self.r#type
-            {
+            if let Some(super::dynamic_parameter_constraints::Type::NotConstraints(x)) = &self.r#type {
                 d::put_member(&**x, v, &F4[3]);
             }
         }
@@ -874,47 +593,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DynamicParameterConstraints {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.r#type = Some(super::dynamic_parameter_constraints::Type::Constraint(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.r#type = Some(super::dynamic_parameter_constraints::Type::OrConstraints(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.r#type = Some(super::dynamic_parameter_constraints::Type::AndConstraints(
-                        x,
-                    ))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.r#type = Some(super::dynamic_parameter_constraints::Type::NotConstraints(
-                        r::new_box(x),
-                    ))
-                }),
+                0 => r::member(r, f, |x| self.r#type = Some(super::dynamic_parameter_constraints::Type::Constraint(x))),
+                1 => r::member(r, f, |x| self.r#type = Some(super::dynamic_parameter_constraints::Type::OrConstraints(x))),
+                2 => r::member(r, f, |x| self.r#type = Some(super::dynamic_parameter_constraints::Type::AndConstraints(x))),
+                3 => r::member(r, f, |x| self.r#type = Some(super::dynamic_parameter_constraints::Type::NotConstraints(r::new_box(x)))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"constraints\": ",
-        "constraints",
-        1,
-        0,
-        d::Kind::Message(&M4),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList",
-        fields: &F5,
-        oneofs: &[],
-    };
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new("\"constraints\": ", "constraints", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated)];
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList", fields: &F5, oneofs: &[] };
     impl d::Describe for super::dynamic_parameter_constraints::ConstraintList {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -936,12 +628,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dynamic_parameter_constraints::ConstraintList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.constraints, r, f),
                 _ => Ok(()),
@@ -950,40 +637,14 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"exists\": ",
-            "exists",
-            3,
-            2,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"exists\": ", "exists", 3, 2, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint",
         fields: &F6,
-        oneofs: &[d::OneofInfo {
-            name: "constraint_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "constraint_type", required: true }],
     };
     impl d::Describe for super::dynamic_parameter_constraints::SingleConstraint {
         const INFO: &'static d::MessageInfo = &M6;
@@ -997,16 +658,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.key, v, &F6[0]);
-            if let Some(
-                super::dynamic_parameter_constraints::single_constraint::ConstraintType::Value(x),
-            ) = &self.constraint_type
-            {
+            if let Some(super::dynamic_parameter_constraints::single_constraint::ConstraintType::Value(x)) = &self.constraint_type {
                 d::put_member(x, v, &F6[1]);
             }
-            if let Some(
-                super::dynamic_parameter_constraints::single_constraint::ConstraintType::Exists(x),
-            ) = &self.constraint_type
-            {
+            if let Some(super::dynamic_parameter_constraints::single_constraint::ConstraintType::Exists(x)) = &self.constraint_type {
                 d::put_member(x, v, &F6[2]);
             }
         }
@@ -1018,12 +673,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dynamic_parameter_constraints::SingleConstraint {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::member(r, f, |x| {
@@ -1038,11 +688,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 0] = [];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint.Exists", fields: &F7, oneofs: &[] };
     impl d::Describe for super::dynamic_parameter_constraints::single_constraint::Exists {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1062,12 +709,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::dynamic_parameter_constraints::single_constraint::Exists {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1076,62 +718,13 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            3,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"resource_name\": ",
-            "resourceName",
-            8,
-            1,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"aliases\": ",
-            "aliases",
-            4,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"version\": ",
-            "version",
-            1,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"resource\": ",
-            "resource",
-            2,
-            4,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"ttl\": ",
-            "ttl",
-            6,
-            5,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"cache_control\": ",
-            "cacheControl",
-            7,
-            6,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 3, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource_name\": ", "resourceName", 8, 1, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"aliases\": ", "aliases", 4, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version\": ", "version", 1, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource\": ", "resource", 2, 4, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ttl\": ", "ttl", 6, 5, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cache_control\": ", "cacheControl", 7, 6, d::Kind::Message(&M9), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"metadata\": ",
             "metadata",
@@ -1141,11 +734,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.Resource",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.Resource", fields: &F8, oneofs: &[] };
     impl d::Describe for super::Resource {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1174,12 +763,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Resource {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.resource_name, r, f),
@@ -1194,19 +778,8 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"do_not_cache\": ",
-        "doNotCache",
-        1,
-        0,
-        d::Kind::Bool,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.Resource.CacheControl",
-        fields: &F9,
-        oneofs: &[],
-    };
+    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"do_not_cache\": ", "doNotCache", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.Resource.CacheControl", fields: &F9, oneofs: &[] };
     impl d::Describe for super::resource::CacheControl {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1228,12 +801,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::resource::CacheControl {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.do_not_cache, r, f),
                 _ => Ok(()),
@@ -1242,28 +810,10 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"resource_name\": ",
-            "resourceName",
-            1,
-            0,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"error_detail\": ",
-            "errorDetail",
-            2,
-            1,
-            d::Kind::Message(&crate::google::rpc::described::M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"resource_name\": ", "resourceName", 1, 0, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_detail\": ", "errorDetail", 2, 1, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.ResourceError",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.ResourceError", fields: &F10, oneofs: &[] };
     impl d::Describe for super::ResourceError {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1286,12 +836,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceError {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.resource_name, r, f),
                 1 => r::slot(&mut self.error_detail, r, f),
@@ -1301,28 +846,10 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"dynamic_parameters\": ",
-            "dynamicParameters",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Map(d::Kind::String),
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"dynamic_parameters\": ", "dynamicParameters", 2, 1, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.ResourceLocator",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.ResourceLocator", fields: &F11, oneofs: &[] };
     impl d::Describe for super::ResourceLocator {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1345,12 +872,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceLocator {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.dynamic_parameters, r, f),
@@ -1360,14 +882,7 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dynamic_parameter_constraints\": ",
             "dynamicParameterConstraints",
@@ -1377,11 +892,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         ),
     ];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.discovery.v3.ResourceName",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.ResourceName", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ResourceName {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1404,12 +915,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceName {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.dynamic_parameter_constraints, r, f),

@@ -5,8 +5,7 @@
 #[prost(skip_debug)]
 pub struct ClientStatusRequest {
     #[prost(message, repeated, tag = "1")]
-    pub node_matchers:
-        ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::NodeMatcher>,
+    pub node_matchers: ::prost::alloc::vec::Vec<super::super::super::r#type::matcher::v3::NodeMatcher>,
     #[prost(message, optional, tag = "2")]
     pub node: ::core::option::Option<super::super::super::config::core::v3::Node>,
     #[prost(bool, tag = "3")]
@@ -87,14 +86,10 @@ pub mod client_config {
         pub last_updated: ::core::option::Option<::prost_types::Timestamp>,
         #[prost(enumeration = "super::ConfigStatus", tag = "6")]
         pub config_status: i32,
-        #[prost(
-            enumeration = "super::super::super::super::admin::v3::ClientResourceStatus",
-            tag = "7"
-        )]
+        #[prost(enumeration = "super::super::super::super::admin::v3::ClientResourceStatus", tag = "7")]
         pub client_status: i32,
         #[prost(message, optional, tag = "8")]
-        pub error_state:
-            ::core::option::Option<super::super::super::super::admin::v3::UpdateFailureState>,
+        pub error_state: ::core::option::Option<super::super::super::super::admin::v3::UpdateFailureState>,
         #[prost(bool, tag = "9")]
         pub is_static_resource: bool,
     }
@@ -240,48 +235,13 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"node\": ",
-            "node",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M63),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"xds_config\": ",
-            "xdsConfig",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Repeated,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"generic_xds_configs\": ",
-            "genericXdsConfigs",
-            3,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"client_scope\": ",
-            "clientScope",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"node\": ", "node", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"xds_config\": ", "xdsConfig", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"generic_xds_configs\": ", "genericXdsConfigs", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"client_scope\": ", "clientScope", 4, 3, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.status.v3.ClientConfig",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.status.v3.ClientConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClientConfig {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -306,12 +266,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node, r, f),
                 1 => r::slot(&mut self.xds_config, r, f),
@@ -323,38 +278,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"type_url\": ",
-            "typeUrl",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"version_info\": ",
-            "versionInfo",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"xds_config\": ",
-            "xdsConfig",
-            4,
-            3,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"type_url\": ", "typeUrl", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", "versionInfo", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"xds_config\": ", "xdsConfig", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_updated\": ",
             "lastUpdated",
@@ -363,14 +290,7 @@ pub(crate) mod described {
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"config_status\": ",
-            "configStatus",
-            6,
-            5,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"config_status\": ", "configStatus", 6, 5, d::Kind::Enum(&E1), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"client_status\": ",
             "clientStatus",
@@ -387,20 +307,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::admin::v3::described::M37),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"is_static_resource\": ",
-            "isStaticResource",
-            9,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"is_static_resource\": ", "isStaticResource", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.status.v3.ClientConfig.GenericXdsConfig",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.service.status.v3.ClientConfig.GenericXdsConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::client_config::GenericXdsConfig {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -430,12 +340,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::client_config::GenericXdsConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.type_url, r, f),
                 1 => r::slot(&mut self.name, r, f),
@@ -460,28 +365,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M15),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"node\": ",
-            "node",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M63),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"exclude_resource_contents\": ",
-            "excludeResourceContents",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"node\": ", "node", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"exclude_resource_contents\": ", "excludeResourceContents", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.status.v3.ClientStatusRequest",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.status.v3.ClientStatusRequest", fields: &F2, oneofs: &[] };
     impl d::Describe for super::ClientStatusRequest {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -505,12 +392,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientStatusRequest {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node_matchers, r, f),
                 1 => r::slot(&mut self.node, r, f),
@@ -520,19 +402,8 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config\": ",
-        "config",
-        1,
-        0,
-        d::Kind::Message(&M0),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.service.status.v3.ClientStatusResponse",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated)];
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.status.v3.ClientStatusResponse", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ClientStatusResponse {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -554,12 +425,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ClientStatusResponse {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.config, r, f),
                 _ => Ok(()),
@@ -568,26 +434,9 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"status\": ",
-            "status",
-            1,
-            0,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            7,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
+        d::FieldInfo::new("\"status\": ", "status", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"client_status\": ", "clientStatus", 7, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"listener_config\": ",
             "listenerConfig",
@@ -637,10 +486,7 @@ pub(crate) mod described {
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.service.status.v3.PerXdsConfig",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "per_xds_config",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "per_xds_config", required: false }],
     };
     impl d::Describe for super::PerXdsConfig {
         const INFO: &'static d::MessageInfo = &M4;
@@ -655,28 +501,19 @@ pub(crate) mod described {
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.status, v, &F4[0]);
             d::Field::put(&self.client_status, v, &F4[1]);
-            if let Some(super::per_xds_config::PerXdsConfig::ListenerConfig(x)) =
-                &self.per_xds_config
-            {
+            if let Some(super::per_xds_config::PerXdsConfig::ListenerConfig(x)) = &self.per_xds_config {
                 d::put_member(x, v, &F4[2]);
             }
-            if let Some(super::per_xds_config::PerXdsConfig::ClusterConfig(x)) =
-                &self.per_xds_config
-            {
+            if let Some(super::per_xds_config::PerXdsConfig::ClusterConfig(x)) = &self.per_xds_config {
                 d::put_member(x, v, &F4[3]);
             }
-            if let Some(super::per_xds_config::PerXdsConfig::RouteConfig(x)) = &self.per_xds_config
-            {
+            if let Some(super::per_xds_config::PerXdsConfig::RouteConfig(x)) = &self.per_xds_config {
                 d::put_member(x, v, &F4[4]);
             }
-            if let Some(super::per_xds_config::PerXdsConfig::ScopedRouteConfig(x)) =
-                &self.per_xds_config
-            {
+            if let Some(super::per_xds_config::PerXdsConfig::ScopedRouteConfig(x)) = &self.per_xds_config {
                 d::put_member(x, v, &F4[5]);
             }
-            if let Some(super::per_xds_config::PerXdsConfig::EndpointConfig(x)) =
-                &self.per_xds_config
-            {
+            if let Some(super::per_xds_config::PerXdsConfig::EndpointConfig(x)) = &self.per_xds_config {
                 d::put_member(x, v, &F4[6]);
             }
         }
@@ -688,34 +525,15 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PerXdsConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.status, r, f),
                 1 => r::slot(&mut self.client_status, r, f),
-                2 => r::member(r, f, |x| {
-                    self.per_xds_config =
-                        Some(super::per_xds_config::PerXdsConfig::ListenerConfig(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.per_xds_config =
-                        Some(super::per_xds_config::PerXdsConfig::ClusterConfig(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::RouteConfig(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.per_xds_config =
-                        Some(super::per_xds_config::PerXdsConfig::ScopedRouteConfig(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.per_xds_config =
-                        Some(super::per_xds_config::PerXdsConfig::EndpointConfig(x))
-                }),
+                2 => r::member(r, f, |x| self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::ListenerConfig(x))),
+                3 => r::member(r, f, |x| self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::ClusterConfig(x))),
+                4 => r::member(r, f, |x| self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::RouteConfig(x))),
+                5 => r::member(r, f, |x| self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::ScopedRouteConfig(x))),
+                6 => r::member(r, f, |x| self.per_xds_config = Some(super::per_xds_config::PerXdsConfig::EndpointConfig(x))),
                 _ => Ok(()),
             }
         }

@@ -67,8 +67,7 @@ pub mod path_transformation {
                 "envoy.type.http.v3.PathTransformation.Operation.NormalizePathRFC3986".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.type.http.v3.PathTransformation.Operation.NormalizePathRFC3986"
-                    .into()
+                "type.googleapis.com/envoy.type.http.v3.PathTransformation.Operation.NormalizePathRFC3986".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -81,8 +80,7 @@ pub mod path_transformation {
                 "envoy.type.http.v3.PathTransformation.Operation.MergeSlashes".into()
             }
             fn type_url() -> ::prost::alloc::string::String {
-                "type.googleapis.com/envoy.type.http.v3.PathTransformation.Operation.MergeSlashes"
-                    .into()
+                "type.googleapis.com/envoy.type.http.v3.PathTransformation.Operation.MergeSlashes".into()
             }
         }
         #[derive(Clone, Copy, PartialEq, ::prost::Oneof)]
@@ -121,46 +119,13 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"ttl\": ",
-            "ttl",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"attributes\": ",
-            "attributes",
-            4,
-            3,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"ttl\": ", "ttl", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"path\": ", "path", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"attributes\": ", "attributes", 4, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.http.v3.Cookie",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.http.v3.Cookie", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Cookie {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -185,12 +150,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Cookie {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.ttl, r, f),
@@ -202,37 +162,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[
-            d::Rule::MaxBytes(16384),
-            d::Rule::HeaderValue { strict: false },
-        ]),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.http.v3.CookieAttribute",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.http.v3.CookieAttribute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CookieAttribute {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -255,12 +193,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CookieAttribute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -269,19 +202,8 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"operations\": ",
-        "operations",
-        1,
-        0,
-        d::Kind::Message(&M3),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.http.v3.PathTransformation",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"operations\": ", "operations", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated)];
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.http.v3.PathTransformation", fields: &F2, oneofs: &[] };
     impl d::Describe for super::PathTransformation {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -303,12 +225,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PathTransformation {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.operations, r, f),
                 _ => Ok(()),
@@ -317,32 +234,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"normalize_path_rfc_3986\": ",
-            "normalizePathRfc3986",
-            2,
-            0,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"merge_slashes\": ",
-            "mergeSlashes",
-            3,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"normalize_path_rfc_3986\": ", "normalizePathRfc3986", 2, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"merge_slashes\": ", "mergeSlashes", 3, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.http.v3.PathTransformation.Operation",
         fields: &F3,
-        oneofs: &[d::OneofInfo {
-            name: "operation_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "operation_specifier", required: true }],
     };
     impl d::Describe for super::path_transformation::Operation {
         const INFO: &'static d::MessageInfo = &M3;
@@ -355,16 +253,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(
-                super::path_transformation::operation::OperationSpecifier::NormalizePathRfc3986(x),
-            ) = &self.operation_specifier
-            {
+            if let Some(super::path_transformation::operation::OperationSpecifier::NormalizePathRfc3986(x)) = &self.operation_specifier {
                 d::put_member(x, v, &F3[0]);
             }
-            if let Some(super::path_transformation::operation::OperationSpecifier::MergeSlashes(
-                x,
-            )) = &self.operation_specifier
-            {
+            if let Some(super::path_transformation::operation::OperationSpecifier::MergeSlashes(x)) = &self.operation_specifier {
                 d::put_member(x, v, &F3[1]);
             }
         }
@@ -376,32 +268,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::path_transformation::Operation {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::member(r, f, |x| {
                     self.operation_specifier = Some(super::path_transformation::operation::OperationSpecifier::NormalizePathRfc3986(x))
                 }),
-                1 => r::member(r, f, |x| {
-                    self.operation_specifier = Some(
-                        super::path_transformation::operation::OperationSpecifier::MergeSlashes(x),
-                    )
-                }),
+                1 => r::member(r, f, |x| self.operation_specifier = Some(super::path_transformation::operation::OperationSpecifier::MergeSlashes(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F4: [d::FieldInfo; 0] = [];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.http.v3.PathTransformation.Operation.MergeSlashes",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.http.v3.PathTransformation.Operation.MergeSlashes", fields: &F4, oneofs: &[] };
     impl d::Describe for super::path_transformation::operation::MergeSlashes {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -421,12 +301,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::path_transformation::operation::MergeSlashes {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -435,11 +310,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 0] = [];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.http.v3.PathTransformation.Operation.NormalizePathRFC3986",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.http.v3.PathTransformation.Operation.NormalizePathRFC3986", fields: &F5, oneofs: &[] };
     impl d::Describe for super::path_transformation::operation::NormalizePathRfc3986 {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -459,12 +331,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::path_transformation::operation::NormalizePathRfc3986 {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -536,28 +536,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"ranges\": ",
-            "ranges",
-            1,
-            0,
-            d::Kind::Message(&crate::xds::core::v3::described::M1),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"invert_match\": ",
-            "invertMatch",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"ranges\": ", "ranges", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.AddressMatcher",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.AddressMatcher", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AddressMatcher {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -580,12 +562,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AddressMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.ranges, r, f),
                 1 => r::slot(&mut self.invert_match, r, f),
@@ -595,32 +572,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"range\": ",
-            "range",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"exact\": ",
-            "exact",
-            2,
-            1,
-            d::Kind::F64,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"range\": ", "range", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M0), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"exact\": ", "exact", 2, 1, d::Kind::F64, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.DoubleMatcher",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "match_pattern",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "match_pattern", required: true }],
     };
     impl d::Describe for super::DoubleMatcher {
         const INFO: &'static d::MessageInfo = &M1;
@@ -648,60 +607,24 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DoubleMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::double_matcher::MatchPattern::Range(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::double_matcher::MatchPattern::Exact(x))
-                }),
+                0 => r::member(r, f, |x| self.match_pattern = Some(super::double_matcher::MatchPattern::Range(x))),
+                1 => r::member(r, f, |x| self.match_pattern = Some(super::double_matcher::MatchPattern::Exact(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"string_match\": ",
-            "stringMatch",
-            2,
-            1,
-            d::Kind::Message(&M21),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"address_match\": ",
-            "addressMatch",
-            3,
-            2,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"string_match\": ", "stringMatch", 2, 1, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"address_match\": ", "addressMatch", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.FilterStateMatcher",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "matcher",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "matcher", required: true }],
     };
     impl d::Describe for super::FilterStateMatcher {
         const INFO: &'static d::MessageInfo = &M2;
@@ -730,39 +653,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FilterStateMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
-                1 => r::member(r, f, |x| {
-                    self.matcher = Some(super::filter_state_matcher::Matcher::StringMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.matcher = Some(super::filter_state_matcher::Matcher::AddressMatch(x))
-                }),
+                1 => r::member(r, f, |x| self.matcher = Some(super::filter_state_matcher::Matcher::StringMatch(x))),
+                2 => r::member(r, f, |x| self.matcher = Some(super::filter_state_matcher::Matcher::AddressMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header_name\": ",
-        "headerName",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::HeaderName { strict: false }])];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.HttpRequestHeaderMatchInput",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        .rules(&[d::Rule::HeaderName { strict: false }])];
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpRequestHeaderMatchInput", fields: &F3, oneofs: &[] };
     impl d::Describe for super::HttpRequestHeaderMatchInput {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -784,12 +688,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpRequestHeaderMatchInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -797,20 +696,10 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"query_param\": ",
-        "queryParam",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.HttpRequestQueryParamMatchInput",
-        fields: &F4,
-        oneofs: &[],
-    };
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"query_param\": ", "queryParam", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M4: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpRequestQueryParamMatchInput", fields: &F4, oneofs: &[] };
     impl d::Describe for super::HttpRequestQueryParamMatchInput {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -832,12 +721,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpRequestQueryParamMatchInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.query_param, r, f),
                 _ => Ok(()),
@@ -845,20 +729,10 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header_name\": ",
-        "headerName",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::HeaderName { strict: false }])];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.HttpRequestTrailerMatchInput",
-        fields: &F5,
-        oneofs: &[],
-    };
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        .rules(&[d::Rule::HeaderName { strict: false }])];
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpRequestTrailerMatchInput", fields: &F5, oneofs: &[] };
     impl d::Describe for super::HttpRequestTrailerMatchInput {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -880,12 +754,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpRequestTrailerMatchInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -893,20 +762,10 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header_name\": ",
-        "headerName",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::HeaderName { strict: false }])];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.HttpResponseHeaderMatchInput",
-        fields: &F6,
-        oneofs: &[],
-    };
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        .rules(&[d::Rule::HeaderName { strict: false }])];
+    pub(crate) static M6: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpResponseHeaderMatchInput", fields: &F6, oneofs: &[] };
     impl d::Describe for super::HttpResponseHeaderMatchInput {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -928,12 +787,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseHeaderMatchInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -942,11 +796,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 0] = [];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.HttpResponseLocalReplyMatchInput",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpResponseLocalReplyMatchInput", fields: &F7, oneofs: &[] };
     impl d::Describe for super::HttpResponseLocalReplyMatchInput {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -966,12 +817,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseLocalReplyMatchInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -980,11 +826,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 0] = [];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput",
-        fields: &F8,
-        oneofs: &[],
-    };
+    pub(crate) static M8: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput", fields: &F8, oneofs: &[] };
     impl d::Describe for super::HttpResponseStatusCodeClassMatchInput {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1004,12 +847,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseStatusCodeClassMatchInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1018,11 +856,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 0] = [];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput", fields: &F9, oneofs: &[] };
     impl d::Describe for super::HttpResponseStatusCodeMatchInput {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1042,12 +877,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseStatusCodeMatchInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1055,20 +885,10 @@ pub(crate) mod described {
         }
     }
 
-    static F10: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header_name\": ",
-        "headerName",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::HeaderName { strict: false }])];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.HttpResponseTrailerMatchInput",
-        fields: &F10,
-        oneofs: &[],
-    };
+    static F10: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        .rules(&[d::Rule::HeaderName { strict: false }])];
+    pub(crate) static M10: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpResponseTrailerMatchInput", fields: &F10, oneofs: &[] };
     impl d::Describe for super::HttpResponseTrailerMatchInput {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1090,12 +910,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpResponseTrailerMatchInput {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.header_name, r, f),
                 _ => Ok(()),
@@ -1103,22 +918,11 @@ pub(crate) mod described {
         }
     }
 
-    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"one_of\": ",
-        "oneOf",
-        1,
-        0,
-        d::Kind::Message(&M24),
-        d::Cardinality::Optional,
-    )
-    .oneof(0)];
+    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new("\"one_of\": ", "oneOf", 1, 0, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0)];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.ListMatcher",
         fields: &F11,
-        oneofs: &[d::OneofInfo {
-            name: "match_pattern",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "match_pattern", required: true }],
     };
     impl d::Describe for super::ListMatcher {
         const INFO: &'static d::MessageInfo = &M11;
@@ -1143,36 +947,17 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.match_pattern =
-                        Some(super::list_matcher::MatchPattern::OneOf(r::new_box(x)))
-                }),
+                0 => r::member(r, f, |x| self.match_pattern = Some(super::list_matcher::MatchPattern::OneOf(r::new_box(x)))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"patterns\": ",
-        "patterns",
-        1,
-        0,
-        d::Kind::Message(&M21),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.ListStringMatcher",
-        fields: &F12,
-        oneofs: &[],
-    };
+    static F12: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"patterns\": ", "patterns", 1, 0, d::Kind::Message(&M21), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.ListStringMatcher", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ListStringMatcher {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1194,12 +979,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListStringMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.patterns, r, f),
                 _ => Ok(()),
@@ -1208,47 +988,12 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"filter\": ",
-            "filter",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            1,
-            d::Kind::Message(&M14),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            3,
-            2,
-            d::Kind::Message(&M24),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"invert\": ",
-            "invert",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M14), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"value\": ", "value", 3, 2, d::Kind::Message(&M24), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"invert\": ", "invert", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.MetadataMatcher",
-        fields: &F13,
-        oneofs: &[],
-    };
+    pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.MetadataMatcher", fields: &F13, oneofs: &[] };
     impl d::Describe for super::MetadataMatcher {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -1273,12 +1018,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetadataMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.filter, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -1289,23 +1029,12 @@ pub(crate) mod described {
         }
     }
 
-    static F14: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::MinChars(1)])];
+    static F14: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.MetadataMatcher.PathSegment",
         fields: &F14,
-        oneofs: &[d::OneofInfo {
-            name: "segment",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "segment", required: true }],
     };
     impl d::Describe for super::metadata_matcher::PathSegment {
         const INFO: &'static d::MessageInfo = &M14;
@@ -1330,44 +1059,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_matcher::PathSegment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.segment = Some(super::metadata_matcher::path_segment::Segment::Key(x))
-                }),
+                0 => r::member(r, f, |x| self.segment = Some(super::metadata_matcher::path_segment::Segment::Key(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F15: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"node_id\": ",
-            "nodeId",
-            1,
-            0,
-            d::Kind::Message(&M21),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"node_metadatas\": ",
-            "nodeMetadatas",
-            2,
-            1,
-            d::Kind::Message(&M22),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"node_id\": ", "nodeId", 1, 0, d::Kind::Message(&M21), d::Cardinality::Optional),
+        d::FieldInfo::new("\"node_metadatas\": ", "nodeMetadatas", 2, 1, d::Kind::Message(&M22), d::Cardinality::Repeated),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.NodeMatcher",
-        fields: &F15,
-        oneofs: &[],
-    };
+    pub(crate) static M15: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.NodeMatcher", fields: &F15, oneofs: &[] };
     impl d::Describe for super::NodeMatcher {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -1390,12 +1094,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::NodeMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.node_id, r, f),
                 1 => r::slot(&mut self.node_metadatas, r, f),
@@ -1404,20 +1103,10 @@ pub(crate) mod described {
         }
     }
 
-    static F16: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"value_matchers\": ",
-        "valueMatchers",
-        1,
-        0,
-        d::Kind::Message(&M24),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M16: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.OrMatcher",
-        fields: &F16,
-        oneofs: &[],
-    };
+    static F16: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"value_matchers\": ", "valueMatchers", 1, 0, d::Kind::Message(&M24), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M16: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.OrMatcher", fields: &F16, oneofs: &[] };
     impl d::Describe for super::OrMatcher {
         const INFO: &'static d::MessageInfo = &M16;
     }
@@ -1439,12 +1128,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::OrMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value_matchers, r, f),
                 _ => Ok(()),
@@ -1452,24 +1136,10 @@ pub(crate) mod described {
         }
     }
 
-    static F17: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"path\": ",
-        "path",
-        1,
-        0,
-        d::Kind::Message(&M21),
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::Required])];
-    pub(crate) static M17: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.PathMatcher",
-        fields: &F17,
-        oneofs: &[d::OneofInfo {
-            name: "rule",
-            required: true,
-        }],
-    };
+    static F17: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required])];
+    pub(crate) static M17: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.matcher.v3.PathMatcher", fields: &F17, oneofs: &[d::OneofInfo { name: "rule", required: true }] };
     impl d::Describe for super::PathMatcher {
         const INFO: &'static d::MessageInfo = &M17;
     }
@@ -1493,46 +1163,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::PathMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.rule = Some(super::path_matcher::Rule::Path(x))
-                }),
+                0 => r::member(r, f, |x| self.rule = Some(super::path_matcher::Rule::Path(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F18: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"pattern\": ",
-            "pattern",
-            1,
-            0,
-            d::Kind::Message(&M19),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"substitution\": ",
-            "substitution",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"pattern\": ", "pattern", 1, 0, d::Kind::Message(&M19), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"substitution\": ", "substitution", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::HeaderValue { strict: false }]),
     ];
-    pub(crate) static M18: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.RegexMatchAndSubstitute",
-        fields: &F18,
-        oneofs: &[],
-    };
+    pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.RegexMatchAndSubstitute", fields: &F18, oneofs: &[] };
     impl d::Describe for super::RegexMatchAndSubstitute {
         const INFO: &'static d::MessageInfo = &M18;
     }
@@ -1555,12 +1199,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RegexMatchAndSubstitute {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.pattern, r, f),
                 1 => r::slot(&mut self.substitution, r, f),
@@ -1570,36 +1209,15 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"google_re2\": ",
-            "googleRe2",
-            1,
-            0,
-            d::Kind::Message(&M20),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "3.0",
-            disallowed: false,
-        }),
-        d::FieldInfo::new(
-            "\"regex\": ",
-            "regex",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"google_re2\": ", "googleRe2", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.RegexMatcher",
         fields: &F19,
-        oneofs: &[d::OneofInfo {
-            name: "engine_type",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "engine_type", required: false }],
     };
     impl d::Describe for super::RegexMatcher {
         const INFO: &'static d::MessageInfo = &M19;
@@ -1625,39 +1243,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RegexMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.engine_type = Some(super::regex_matcher::EngineType::GoogleRe2(x))
-                }),
+                0 => r::member(r, f, |x| self.engine_type = Some(super::regex_matcher::EngineType::GoogleRe2(x))),
                 1 => r::slot(&mut self.regex, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F20: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"max_program_size\": ",
-        "maxProgramSize",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Wrapper,
-    )
-    .deprecated(&d::Deprecation {
-        since: "3.0",
-        disallowed: false,
-    })];
-    pub(crate) static M20: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.RegexMatcher.GoogleRE2",
-        fields: &F20,
-        oneofs: &[],
-    };
+    static F20: [d::FieldInfo; 1] = [d::FieldInfo::new("\"max_program_size\": ", "maxProgramSize", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+        .deprecated(&d::Deprecation { since: "3.0", disallowed: false })];
+    pub(crate) static M20: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.RegexMatcher.GoogleRE2", fields: &F20, oneofs: &[] };
     impl d::Describe for super::regex_matcher::GoogleRe2 {
         const INFO: &'static d::MessageInfo = &M20;
     }
@@ -1679,12 +1276,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::regex_matcher::GoogleRe2 {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_program_size, r, f),
                 _ => Ok(()),
@@ -1693,80 +1285,20 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"exact\": ",
-            "exact",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"suffix\": ",
-            "suffix",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"safe_regex\": ",
-            "safeRegex",
-            5,
-            3,
-            d::Kind::Message(&M19),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"contains\": ",
-            "contains",
-            7,
-            4,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"custom\": ",
-            "custom",
-            8,
-            5,
-            d::Kind::Message(&crate::xds::core::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"ignore_case\": ",
-            "ignoreCase",
-            6,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"exact\": ", "exact", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"suffix\": ", "suffix", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"safe_regex\": ", "safeRegex", 5, 3, d::Kind::Message(&M19), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"contains\": ", "contains", 7, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"custom\": ", "custom", 8, 5, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ignore_case\": ", "ignoreCase", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M21: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.StringMatcher",
         fields: &F21,
-        oneofs: &[d::OneofInfo {
-            name: "match_pattern",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "match_pattern", required: true }],
     };
     impl d::Describe for super::StringMatcher {
         const INFO: &'static d::MessageInfo = &M21;
@@ -1807,31 +1339,14 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StringMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Exact(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Prefix(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Suffix(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::SafeRegex(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Contains(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Custom(x))
-                }),
+                0 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Exact(x))),
+                1 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Prefix(x))),
+                2 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Suffix(x))),
+                3 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::SafeRegex(x))),
+                4 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Contains(x))),
+                5 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Custom(x))),
                 6 => r::slot(&mut self.ignore_case, r, f),
                 _ => Ok(()),
             }
@@ -1839,30 +1354,10 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            0,
-            d::Kind::Message(&M23),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            3,
-            1,
-            d::Kind::Message(&M24),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"path\": ", "path", 2, 0, d::Kind::Message(&M23), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"value\": ", "value", 3, 1, d::Kind::Message(&M24), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M22: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.StructMatcher",
-        fields: &F22,
-        oneofs: &[],
-    };
+    pub(crate) static M22: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.StructMatcher", fields: &F22, oneofs: &[] };
     impl d::Describe for super::StructMatcher {
         const INFO: &'static d::MessageInfo = &M22;
     }
@@ -1885,12 +1380,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StructMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.path, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -1899,23 +1389,12 @@ pub(crate) mod described {
         }
     }
 
-    static F23: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::MinChars(1)])];
+    static F23: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M23: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.StructMatcher.PathSegment",
         fields: &F23,
-        oneofs: &[d::OneofInfo {
-            name: "segment",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "segment", required: true }],
     };
     impl d::Describe for super::struct_matcher::PathSegment {
         const INFO: &'static d::MessageInfo = &M23;
@@ -1940,93 +1419,27 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::struct_matcher::PathSegment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.segment = Some(super::struct_matcher::path_segment::Segment::Key(x))
-                }),
+                0 => r::member(r, f, |x| self.segment = Some(super::struct_matcher::path_segment::Segment::Key(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F24: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"null_match\": ",
-            "nullMatch",
-            1,
-            0,
-            d::Kind::Message(&M25),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"double_match\": ",
-            "doubleMatch",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"string_match\": ",
-            "stringMatch",
-            3,
-            2,
-            d::Kind::Message(&M21),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"bool_match\": ",
-            "boolMatch",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"present_match\": ",
-            "presentMatch",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"list_match\": ",
-            "listMatch",
-            6,
-            5,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"or_match\": ",
-            "orMatch",
-            7,
-            6,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"null_match\": ", "nullMatch", 1, 0, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"double_match\": ", "doubleMatch", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"string_match\": ", "stringMatch", 3, 2, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bool_match\": ", "boolMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"present_match\": ", "presentMatch", 5, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"list_match\": ", "listMatch", 6, 5, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_match\": ", "orMatch", 7, 6, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M24: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.ValueMatcher",
         fields: &F24,
-        oneofs: &[d::OneofInfo {
-            name: "match_pattern",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "match_pattern", required: true }],
     };
     impl d::Describe for super::ValueMatcher {
         const INFO: &'static d::MessageInfo = &M24;
@@ -2069,46 +1482,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ValueMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::value_matcher::MatchPattern::NullMatch(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::value_matcher::MatchPattern::DoubleMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::value_matcher::MatchPattern::StringMatch(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::value_matcher::MatchPattern::BoolMatch(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::value_matcher::MatchPattern::PresentMatch(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.match_pattern =
-                        Some(super::value_matcher::MatchPattern::ListMatch(r::new_box(x)))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::value_matcher::MatchPattern::OrMatch(x))
-                }),
+                0 => r::member(r, f, |x| self.match_pattern = Some(super::value_matcher::MatchPattern::NullMatch(x))),
+                1 => r::member(r, f, |x| self.match_pattern = Some(super::value_matcher::MatchPattern::DoubleMatch(x))),
+                2 => r::member(r, f, |x| self.match_pattern = Some(super::value_matcher::MatchPattern::StringMatch(x))),
+                3 => r::member(r, f, |x| self.match_pattern = Some(super::value_matcher::MatchPattern::BoolMatch(x))),
+                4 => r::member(r, f, |x| self.match_pattern = Some(super::value_matcher::MatchPattern::PresentMatch(x))),
+                5 => r::member(r, f, |x| self.match_pattern = Some(super::value_matcher::MatchPattern::ListMatch(r::new_box(x)))),
+                6 => r::member(r, f, |x| self.match_pattern = Some(super::value_matcher::MatchPattern::OrMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F25: [d::FieldInfo; 0] = [];
-    pub(crate) static M25: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.matcher.v3.ValueMatcher.NullMatch",
-        fields: &F25,
-        oneofs: &[],
-    };
+    pub(crate) static M25: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.ValueMatcher.NullMatch", fields: &F25, oneofs: &[] };
     impl d::Describe for super::value_matcher::NullMatch {
         const INFO: &'static d::MessageInfo = &M25;
     }
@@ -2128,12 +1517,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::value_matcher::NullMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

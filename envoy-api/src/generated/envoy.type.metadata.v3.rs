@@ -137,30 +137,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"path\": ",
-            "path",
-            2,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.metadata.v3.MetadataKey",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.metadata.v3.MetadataKey", fields: &F0, oneofs: &[] };
     impl d::Describe for super::MetadataKey {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -183,12 +163,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetadataKey {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.path, r, f),
@@ -198,33 +173,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"index\": ",
-            "index",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"index\": ", "index", 2, 1, d::Kind::U32, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.metadata.v3.MetadataKey.PathSegment",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "segment",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "segment", required: true }],
     };
     impl d::Describe for super::metadata_key::PathSegment {
         const INFO: &'static d::MessageInfo = &M1;
@@ -252,70 +207,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_key::PathSegment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.segment = Some(super::metadata_key::path_segment::Segment::Key(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.segment = Some(super::metadata_key::path_segment::Segment::Index(x))
-                }),
+                0 => r::member(r, f, |x| self.segment = Some(super::metadata_key::path_segment::Segment::Key(x))),
+                1 => r::member(r, f, |x| self.segment = Some(super::metadata_key::path_segment::Segment::Index(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"request\": ",
-            "request",
-            1,
-            0,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"route\": ",
-            "route",
-            2,
-            1,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"cluster\": ",
-            "cluster",
-            3,
-            2,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"host\": ",
-            "host",
-            4,
-            3,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"request\": ", "request", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"route\": ", "route", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"cluster\": ", "cluster", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"host\": ", "host", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.metadata.v3.MetadataKind",
-        fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "kind",
-            required: true,
-        }],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.metadata.v3.MetadataKind", fields: &F2, oneofs: &[d::OneofInfo { name: "kind", required: true }] };
     impl d::Describe for super::MetadataKind {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -348,36 +256,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::MetadataKind {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.kind = Some(super::metadata_kind::Kind::Request(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.kind = Some(super::metadata_kind::Kind::Route(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.kind = Some(super::metadata_kind::Kind::Cluster(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.kind = Some(super::metadata_kind::Kind::Host(x))
-                }),
+                0 => r::member(r, f, |x| self.kind = Some(super::metadata_kind::Kind::Request(x))),
+                1 => r::member(r, f, |x| self.kind = Some(super::metadata_kind::Kind::Route(x))),
+                2 => r::member(r, f, |x| self.kind = Some(super::metadata_kind::Kind::Cluster(x))),
+                3 => r::member(r, f, |x| self.kind = Some(super::metadata_kind::Kind::Host(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F3: [d::FieldInfo; 0] = [];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.metadata.v3.MetadataKind.Cluster",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.metadata.v3.MetadataKind.Cluster", fields: &F3, oneofs: &[] };
     impl d::Describe for super::metadata_kind::Cluster {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -397,12 +288,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_kind::Cluster {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -411,11 +297,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 0] = [];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.metadata.v3.MetadataKind.Host",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.metadata.v3.MetadataKind.Host", fields: &F4, oneofs: &[] };
     impl d::Describe for super::metadata_kind::Host {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -435,12 +317,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_kind::Host {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -449,11 +326,7 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 0] = [];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.metadata.v3.MetadataKind.Request",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.metadata.v3.MetadataKind.Request", fields: &F5, oneofs: &[] };
     impl d::Describe for super::metadata_kind::Request {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -473,12 +346,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_kind::Request {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -487,11 +355,7 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 0] = [];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.metadata.v3.MetadataKind.Route",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.metadata.v3.MetadataKind.Route", fields: &F6, oneofs: &[] };
     impl d::Describe for super::metadata_kind::Route {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -511,12 +375,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::metadata_kind::Route {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())

@@ -114,69 +114,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"tag\": ",
-            "tag",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"literal\": ",
-            "literal",
-            2,
-            1,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"environment\": ",
-            "environment",
-            3,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"request_header\": ",
-            "requestHeader",
-            4,
-            3,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            5,
-            4,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"tag\": ", "tag", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"literal\": ", "literal", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"environment\": ", "environment", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"request_header\": ", "requestHeader", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"metadata\": ", "metadata", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"value\": ", "value", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.tracing.v3.CustomTag",
-        fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "type",
-            required: true,
-        }],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag", fields: &F0, oneofs: &[d::OneofInfo { name: "type", required: true }] };
     impl d::Describe for super::CustomTag {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -213,58 +159,24 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CustomTag {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.tag, r, f),
-                1 => r::member(r, f, |x| {
-                    self.r#type = Some(super::custom_tag::Type::Literal(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.r#type = Some(super::custom_tag::Type::Environment(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.r#type = Some(super::custom_tag::Type::RequestHeader(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.r#type = Some(super::custom_tag::Type::Metadata(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.r#type = Some(super::custom_tag::Type::Value(x))
-                }),
+                1 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::Literal(x))),
+                2 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::Environment(x))),
+                3 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::RequestHeader(x))),
+                4 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::Metadata(x))),
+                5 => r::member(r, f, |x| self.r#type = Some(super::custom_tag::Type::Value(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.tracing.v3.CustomTag.Environment",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag.Environment", fields: &F1, oneofs: &[] };
     impl d::Describe for super::custom_tag::Environment {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -287,12 +199,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::custom_tag::Environment {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -302,29 +209,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+            .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.tracing.v3.CustomTag.Header",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag.Header", fields: &F2, oneofs: &[] };
     impl d::Describe for super::custom_tag::Header {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -347,12 +236,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::custom_tag::Header {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
@@ -361,20 +245,9 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"value\": ",
-        "value",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.tracing.v3.CustomTag.Literal",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag.Literal", fields: &F3, oneofs: &[] };
     impl d::Describe for super::custom_tag::Literal {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -396,12 +269,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::custom_tag::Literal {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value, r, f),
                 _ => Ok(()),
@@ -410,14 +278,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"kind\": ",
-            "kind",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"kind\": ", "kind", 1, 0, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"metadata_key\": ",
             "metadataKey",
@@ -426,20 +287,9 @@ pub(crate) mod described {
             d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.tracing.v3.CustomTag.Metadata",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag.Metadata", fields: &F4, oneofs: &[] };
     impl d::Describe for super::custom_tag::Metadata {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -463,12 +313,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::custom_tag::Metadata {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.kind, r, f),
                 1 => r::slot(&mut self.metadata_key, r, f),

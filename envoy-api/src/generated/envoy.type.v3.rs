@@ -599,11 +599,7 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.type.v3.CodecClientType",
-        values: &[
-            d::EnumValue::new(0, "HTTP1"),
-            d::EnumValue::new(1, "HTTP2"),
-            d::EnumValue::new(2, "HTTP3"),
-        ],
+        values: &[d::EnumValue::new(0, "HTTP1"), d::EnumValue::new(1, "HTTP2"), d::EnumValue::new(2, "HTTP3")],
     };
     impl d::DescribeEnum for super::CodecClientType {
         const INFO: &'static d::EnumInfo = &E0;
@@ -611,11 +607,7 @@ pub(crate) mod described {
 
     pub(crate) static E1: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.type.v3.FractionalPercent.DenominatorType",
-        values: &[
-            d::EnumValue::new(0, "HUNDRED"),
-            d::EnumValue::new(1, "TEN_THOUSAND"),
-            d::EnumValue::new(2, "MILLION"),
-        ],
+        values: &[d::EnumValue::new(0, "HUNDRED"), d::EnumValue::new(1, "TEN_THOUSAND"), d::EnumValue::new(2, "MILLION")],
     };
     impl d::DescribeEnum for super::fractional_percent::DenominatorType {
         const INFO: &'static d::EnumInfo = &E1;
@@ -623,10 +615,7 @@ pub(crate) mod described {
 
     pub(crate) static E2: d::EnumInfo = d::EnumInfo {
         full_name: "envoy.type.v3.RateLimitStrategy.BlanketRule",
-        values: &[
-            d::EnumValue::new(0, "ALLOW_ALL"),
-            d::EnumValue::new(1, "DENY_ALL"),
-        ],
+        values: &[d::EnumValue::new(0, "ALLOW_ALL"), d::EnumValue::new(1, "DENY_ALL")],
     };
     impl d::DescribeEnum for super::rate_limit_strategy::BlanketRule {
         const INFO: &'static d::EnumInfo = &E2;
@@ -715,28 +704,10 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"start\": ",
-            "start",
-            1,
-            0,
-            d::Kind::F64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"end\": ",
-            "end",
-            2,
-            1,
-            d::Kind::F64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::F64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::F64, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.DoubleRange",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.DoubleRange", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DoubleRange {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -759,12 +730,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::DoubleRange {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.start, r, f),
                 1 => r::slot(&mut self.end, r, f),
@@ -774,29 +740,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"numerator\": ",
-            "numerator",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"denominator\": ",
-            "denominator",
-            2,
-            1,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"numerator\": ", "numerator", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"denominator\": ", "denominator", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.FractionalPercent",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.FractionalPercent", fields: &F1, oneofs: &[] };
     impl d::Describe for super::FractionalPercent {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -819,12 +766,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::FractionalPercent {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.numerator, r, f),
                 1 => r::slot(&mut self.denominator, r, f),
@@ -834,33 +776,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"source_ip\": ",
-            "sourceIp",
-            1,
-            0,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"filter_state\": ",
-            "filterState",
-            2,
-            1,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"source_ip\": ", "sourceIp", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"filter_state\": ", "filterState", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.HashPolicy",
-        fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "policy_specifier",
-            required: true,
-        }],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.v3.HashPolicy", fields: &F2, oneofs: &[d::OneofInfo { name: "policy_specifier", required: true }] };
     impl d::Describe for super::HashPolicy {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -875,9 +795,7 @@ pub(crate) mod described {
             if let Some(super::hash_policy::PolicySpecifier::SourceIp(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F2[0]);
             }
-            if let Some(super::hash_policy::PolicySpecifier::FilterState(x)) =
-                &self.policy_specifier
-            {
+            if let Some(super::hash_policy::PolicySpecifier::FilterState(x)) = &self.policy_specifier {
                 d::put_member(x, v, &F2[1]);
             }
         }
@@ -889,39 +807,18 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HashPolicy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.policy_specifier = Some(super::hash_policy::PolicySpecifier::SourceIp(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.policy_specifier =
-                        Some(super::hash_policy::PolicySpecifier::FilterState(x))
-                }),
+                0 => r::member(r, f, |x| self.policy_specifier = Some(super::hash_policy::PolicySpecifier::SourceIp(x))),
+                1 => r::member(r, f, |x| self.policy_specifier = Some(super::hash_policy::PolicySpecifier::FilterState(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"key\": ",
-        "key",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.HashPolicy.FilterState",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.HashPolicy.FilterState", fields: &F3, oneofs: &[] };
     impl d::Describe for super::hash_policy::FilterState {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -943,12 +840,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::hash_policy::FilterState {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 _ => Ok(()),
@@ -957,11 +849,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 0] = [];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.HashPolicy.SourceIp",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.HashPolicy.SourceIp", fields: &F4, oneofs: &[] };
     impl d::Describe for super::hash_policy::SourceIp {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -981,12 +869,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::hash_policy::SourceIp {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -994,20 +877,9 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"code\": ",
-        "code",
-        1,
-        0,
-        d::Kind::Enum(&E4),
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])])];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.HttpStatus",
-        fields: &F5,
-        oneofs: &[],
-    };
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new("\"code\": ", "code", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit)
+        .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])])];
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.HttpStatus", fields: &F5, oneofs: &[] };
     impl d::Describe for super::HttpStatus {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -1029,12 +901,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::HttpStatus {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.code, r, f),
                 _ => Ok(()),
@@ -1043,28 +910,10 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"start\": ",
-            "start",
-            1,
-            0,
-            d::Kind::I32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"end\": ",
-            "end",
-            2,
-            1,
-            d::Kind::I32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::I32, d::Cardinality::Implicit),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.Int32Range",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.Int32Range", fields: &F6, oneofs: &[] };
     impl d::Describe for super::Int32Range {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1087,12 +936,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Int32Range {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.start, r, f),
                 1 => r::slot(&mut self.end, r, f),
@@ -1102,28 +946,10 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"start\": ",
-            "start",
-            1,
-            0,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"end\": ",
-            "end",
-            2,
-            1,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.Int64Range",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.Int64Range", fields: &F7, oneofs: &[] };
     impl d::Describe for super::Int64Range {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -1146,12 +972,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Int64Range {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.start, r, f),
                 1 => r::slot(&mut self.end, r, f),
@@ -1160,23 +981,9 @@ pub(crate) mod described {
         }
     }
 
-    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"value\": ",
-        "value",
-        1,
-        0,
-        d::Kind::F64,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[
-        d::Rule::Lte(d::Bound::Float(100.0)),
-        d::Rule::Gte(d::Bound::Float(0.0)),
-    ])];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.Percent",
-        fields: &F8,
-        oneofs: &[],
-    };
+    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
+        .rules(&[d::Rule::Lte(d::Bound::Float(100.0)), d::Rule::Gte(d::Bound::Float(0.0))])];
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.Percent", fields: &F8, oneofs: &[] };
     impl d::Describe for super::Percent {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1198,12 +1005,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Percent {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.value, r, f),
                 _ => Ok(()),
@@ -1212,43 +1014,14 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"blanket_rule\": ",
-            "blanketRule",
-            1,
-            0,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"requests_per_time_unit\": ",
-            "requestsPerTimeUnit",
-            2,
-            1,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"token_bucket\": ",
-            "tokenBucket",
-            3,
-            2,
-            d::Kind::Message(&M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"blanket_rule\": ", "blanketRule", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"requests_per_time_unit\": ", "requestsPerTimeUnit", 2, 1, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"token_bucket\": ", "tokenBucket", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.RateLimitStrategy",
-        fields: &F9,
-        oneofs: &[d::OneofInfo {
-            name: "strategy",
-            required: true,
-        }],
-    };
+    pub(crate) static M9: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.v3.RateLimitStrategy", fields: &F9, oneofs: &[d::OneofInfo { name: "strategy", required: true }] };
     impl d::Describe for super::RateLimitStrategy {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1263,9 +1036,7 @@ pub(crate) mod described {
             if let Some(super::rate_limit_strategy::Strategy::BlanketRule(x)) = &self.strategy {
                 d::put_member(x, v, &F9[0]);
             }
-            if let Some(super::rate_limit_strategy::Strategy::RequestsPerTimeUnit(x)) =
-                &self.strategy
-            {
+            if let Some(super::rate_limit_strategy::Strategy::RequestsPerTimeUnit(x)) = &self.strategy {
                 d::put_member(x, v, &F9[1]);
             }
             if let Some(super::rate_limit_strategy::Strategy::TokenBucket(x)) = &self.strategy {
@@ -1280,52 +1051,22 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RateLimitStrategy {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.strategy = Some(super::rate_limit_strategy::Strategy::BlanketRule(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.strategy =
-                        Some(super::rate_limit_strategy::Strategy::RequestsPerTimeUnit(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.strategy = Some(super::rate_limit_strategy::Strategy::TokenBucket(x))
-                }),
+                0 => r::member(r, f, |x| self.strategy = Some(super::rate_limit_strategy::Strategy::BlanketRule(x))),
+                1 => r::member(r, f, |x| self.strategy = Some(super::rate_limit_strategy::Strategy::RequestsPerTimeUnit(x))),
+                2 => r::member(r, f, |x| self.strategy = Some(super::rate_limit_strategy::Strategy::TokenBucket(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"requests_per_time_unit\": ",
-            "requestsPerTimeUnit",
-            1,
-            0,
-            d::Kind::U64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"time_unit\": ",
-            "timeUnit",
-            2,
-            1,
-            d::Kind::Enum(&E3),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"requests_per_time_unit\": ", "requestsPerTimeUnit", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"time_unit\": ", "timeUnit", 2, 1, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.RateLimitStrategy.RequestsPerTimeUnit",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo =
+        d::MessageInfo { full_name: "envoy.type.v3.RateLimitStrategy.RequestsPerTimeUnit", fields: &F10, oneofs: &[] };
     impl d::Describe for super::rate_limit_strategy::RequestsPerTimeUnit {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1348,12 +1089,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::rate_limit_strategy::RequestsPerTimeUnit {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.requests_per_time_unit, r, f),
                 1 => r::slot(&mut self.time_unit, r, f),
@@ -1363,60 +1099,14 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"max_counters\": ",
-            "maxCounters",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_gauges\": ",
-            "maxGauges",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_histograms\": ",
-            "maxHistograms",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"enable_eviction\": ",
-            "enableEviction",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"sharing_name\": ",
-            "sharingName",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"max_counters\": ", "maxCounters", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_gauges\": ", "maxGauges", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_histograms\": ", "maxHistograms", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_eviction\": ", "enableEviction", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"sharing_name\": ", "sharingName", 6, 5, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.Scope",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.Scope", fields: &F11, oneofs: &[] };
     impl d::Describe for super::Scope {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1443,12 +1133,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Scope {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_counters, r, f),
                 1 => r::slot(&mut self.max_gauges, r, f),
@@ -1462,36 +1147,11 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"major_number\": ",
-            "majorNumber",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"minor_number\": ",
-            "minorNumber",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"patch\": ",
-            "patch",
-            3,
-            2,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"major_number\": ", "majorNumber", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"minor_number\": ", "minorNumber", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"patch\": ", "patch", 3, 2, d::Kind::U32, d::Cardinality::Implicit),
     ];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.SemanticVersion",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.SemanticVersion", fields: &F12, oneofs: &[] };
     impl d::Describe for super::SemanticVersion {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1515,12 +1175,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SemanticVersion {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.major_number, r, f),
                 1 => r::slot(&mut self.minor_number, r, f),
@@ -1531,24 +1186,9 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"max_tokens\": ",
-            "maxTokens",
-            1,
-            0,
-            d::Kind::U32,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"tokens_per_fill\": ",
-            "tokensPerFill",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"max_tokens\": ", "maxTokens", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"tokens_per_fill\": ", "tokensPerFill", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"fill_interval\": ",
             "fillInterval",
@@ -1559,11 +1199,7 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
     ];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "envoy.type.v3.TokenBucket",
-        fields: &F13,
-        oneofs: &[],
-    };
+    pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.TokenBucket", fields: &F13, oneofs: &[] };
     impl d::Describe for super::TokenBucket {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -1587,12 +1223,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TokenBucket {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.max_tokens, r, f),
                 1 => r::slot(&mut self.tokens_per_fill, r, f),

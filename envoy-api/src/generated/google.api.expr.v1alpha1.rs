@@ -28,10 +28,7 @@ impl ::prost::Name for CheckedExpr {
 #[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Type {
-    #[prost(
-        oneof = "r#type::TypeKind",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14"
-    )]
+    #[prost(oneof = "r#type::TypeKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14")]
     pub type_kind: ::core::option::Option<r#type::TypeKind>,
 }
 /// Nested message and enum types in `Type`.
@@ -540,9 +537,7 @@ pub mod source_info {
                 "type.googleapis.com/google.api.expr.v1alpha1.SourceInfo.Extension.Version".into()
             }
         }
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
         #[repr(i32)]
         pub enum Component {
             Unspecified = 0,
@@ -645,52 +640,13 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"reference_map\": ",
-            "referenceMap",
-            2,
-            0,
-            d::Kind::Message(&M11),
-            d::Cardinality::Map(d::Kind::I64),
-        ),
-        d::FieldInfo::new(
-            "\"type_map\": ",
-            "typeMap",
-            3,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Map(d::Kind::I64),
-        ),
-        d::FieldInfo::new(
-            "\"source_info\": ",
-            "sourceInfo",
-            5,
-            2,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"expr_version\": ",
-            "exprVersion",
-            6,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"expr\": ",
-            "expr",
-            4,
-            4,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"reference_map\": ", "referenceMap", 2, 0, d::Kind::Message(&M11), d::Cardinality::Map(d::Kind::I64)),
+        d::FieldInfo::new("\"type_map\": ", "typeMap", 3, 1, d::Kind::Message(&M15), d::Cardinality::Map(d::Kind::I64)),
+        d::FieldInfo::new("\"source_info\": ", "sourceInfo", 5, 2, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"expr_version\": ", "exprVersion", 6, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expr\": ", "expr", 4, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.CheckedExpr",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.CheckedExpr", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CheckedExpr {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -716,12 +672,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CheckedExpr {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.reference_map, r, f),
                 1 => r::slot(&mut self.type_map, r, f),
@@ -734,69 +685,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"null_value\": ",
-            "nullValue",
-            1,
-            0,
-            d::Kind::I32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"bool_value\": ",
-            "boolValue",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"int64_value\": ",
-            "int64Value",
-            3,
-            2,
-            d::Kind::I64,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"uint64_value\": ",
-            "uint64Value",
-            4,
-            3,
-            d::Kind::U64,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"double_value\": ",
-            "doubleValue",
-            5,
-            4,
-            d::Kind::F64,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"string_value\": ",
-            "stringValue",
-            6,
-            5,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"bytes_value\": ",
-            "bytesValue",
-            7,
-            6,
-            d::Kind::Bytes,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"null_value\": ", "nullValue", 1, 0, d::Kind::I32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bool_value\": ", "boolValue", 2, 1, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"int64_value\": ", "int64Value", 3, 2, d::Kind::I64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"uint64_value\": ", "uint64Value", 4, 3, d::Kind::U64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"double_value\": ", "doubleValue", 5, 4, d::Kind::F64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"string_value\": ", "stringValue", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bytes_value\": ", "bytesValue", 7, 6, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"duration_value\": ",
             "durationValue",
@@ -806,10 +701,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "", disallowed: false }),
         d::FieldInfo::new(
             "\"timestamp_value\": ",
             "timestampValue",
@@ -819,18 +711,12 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "", disallowed: false }),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "google.api.expr.v1alpha1.Constant",
         fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "constant_kind",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "constant_kind", required: false }],
     };
     impl d::Describe for super::Constant {
         const INFO: &'static d::MessageInfo = &M1;
@@ -879,126 +765,34 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Constant {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::NullValue(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::BoolValue(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::Int64Value(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::Uint64Value(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::DoubleValue(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::StringValue(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::BytesValue(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::DurationValue(x))
-                }),
-                8 => r::member(r, f, |x| {
-                    self.constant_kind = Some(super::constant::ConstantKind::TimestampValue(x))
-                }),
+                0 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::NullValue(x))),
+                1 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::BoolValue(x))),
+                2 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::Int64Value(x))),
+                3 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::Uint64Value(x))),
+                4 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::DoubleValue(x))),
+                5 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::StringValue(x))),
+                6 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::BytesValue(x))),
+                7 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::DurationValue(x))),
+                8 => r::member(r, f, |x| self.constant_kind = Some(super::constant::ConstantKind::TimestampValue(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F2: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"id\": ",
-            "id",
-            2,
-            0,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"const_expr\": ",
-            "constExpr",
-            3,
-            1,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"ident_expr\": ",
-            "identExpr",
-            4,
-            2,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"select_expr\": ",
-            "selectExpr",
-            5,
-            3,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"call_expr\": ",
-            "callExpr",
-            6,
-            4,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"list_expr\": ",
-            "listExpr",
-            7,
-            5,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"struct_expr\": ",
-            "structExpr",
-            8,
-            6,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"comprehension_expr\": ",
-            "comprehensionExpr",
-            9,
-            7,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"id\": ", "id", 2, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"const_expr\": ", "constExpr", 3, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ident_expr\": ", "identExpr", 4, 2, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"select_expr\": ", "selectExpr", 5, 3, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"call_expr\": ", "callExpr", 6, 4, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"list_expr\": ", "listExpr", 7, 5, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"struct_expr\": ", "structExpr", 8, 6, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"comprehension_expr\": ", "comprehensionExpr", 9, 7, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Expr",
-        fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "expr_kind",
-            required: false,
-        }],
-    };
+    pub(crate) static M2: d::MessageInfo =
+        d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr", fields: &F2, oneofs: &[d::OneofInfo { name: "expr_kind", required: false }] };
     impl d::Describe for super::Expr {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -1041,71 +835,27 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Expr {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.id, r, f),
-                1 => r::member(r, f, |x| {
-                    self.expr_kind = Some(super::expr::ExprKind::ConstExpr(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.expr_kind = Some(super::expr::ExprKind::IdentExpr(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.expr_kind = Some(super::expr::ExprKind::SelectExpr(r::new_box(x)))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.expr_kind = Some(super::expr::ExprKind::CallExpr(r::new_box(x)))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.expr_kind = Some(super::expr::ExprKind::ListExpr(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.expr_kind = Some(super::expr::ExprKind::StructExpr(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.expr_kind = Some(super::expr::ExprKind::ComprehensionExpr(r::new_box(x)))
-                }),
+                1 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::ConstExpr(x))),
+                2 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::IdentExpr(x))),
+                3 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::SelectExpr(r::new_box(x)))),
+                4 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::CallExpr(r::new_box(x)))),
+                5 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::ListExpr(x))),
+                6 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::StructExpr(x))),
+                7 => r::member(r, f, |x| self.expr_kind = Some(super::expr::ExprKind::ComprehensionExpr(r::new_box(x)))),
                 _ => Ok(()),
             }
         }
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"target\": ",
-            "target",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"function\": ",
-            "function",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"args\": ",
-            "args",
-            3,
-            2,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"target\": ", "target", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"function\": ", "function", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"args\": ", "args", 3, 2, d::Kind::Message(&M2), d::Cardinality::Repeated),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Expr.Call",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.Call", fields: &F3, oneofs: &[] };
     impl d::Describe for super::expr::Call {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -1129,12 +879,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::Call {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.target, r, f),
                 1 => r::slot(&mut self.function, r, f),
@@ -1145,76 +890,16 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"iter_var\": ",
-            "iterVar",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"iter_var2\": ",
-            "iterVar2",
-            8,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"iter_range\": ",
-            "iterRange",
-            2,
-            2,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"accu_var\": ",
-            "accuVar",
-            3,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"accu_init\": ",
-            "accuInit",
-            4,
-            4,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"loop_condition\": ",
-            "loopCondition",
-            5,
-            5,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"loop_step\": ",
-            "loopStep",
-            6,
-            6,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"result\": ",
-            "result",
-            7,
-            7,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"iter_var\": ", "iterVar", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"iter_var2\": ", "iterVar2", 8, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"iter_range\": ", "iterRange", 2, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"accu_var\": ", "accuVar", 3, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"accu_init\": ", "accuInit", 4, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"loop_condition\": ", "loopCondition", 5, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"loop_step\": ", "loopStep", 6, 6, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"result\": ", "result", 7, 7, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Expr.Comprehension",
-        fields: &F4,
-        oneofs: &[],
-    };
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.Comprehension", fields: &F4, oneofs: &[] };
     impl d::Describe for super::expr::Comprehension {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -1243,12 +928,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::Comprehension {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.iter_var, r, f),
                 1 => r::slot(&mut self.iter_var2, r, f),
@@ -1264,28 +944,10 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"elements\": ",
-            "elements",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"optional_indices\": ",
-            "optionalIndices",
-            2,
-            1,
-            d::Kind::I32,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"elements\": ", "elements", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"optional_indices\": ", "optionalIndices", 2, 1, d::Kind::I32, d::Cardinality::Repeated),
     ];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Expr.CreateList",
-        fields: &F5,
-        oneofs: &[],
-    };
+    pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.CreateList", fields: &F5, oneofs: &[] };
     impl d::Describe for super::expr::CreateList {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -1308,12 +970,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::CreateList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.elements, r, f),
                 1 => r::slot(&mut self.optional_indices, r, f),
@@ -1323,28 +980,10 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"message_name\": ",
-            "messageName",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"entries\": ",
-            "entries",
-            2,
-            1,
-            d::Kind::Message(&M7),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"message_name\": ", "messageName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"entries\": ", "entries", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated),
     ];
-    pub(crate) static M6: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Expr.CreateStruct",
-        fields: &F6,
-        oneofs: &[],
-    };
+    pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.CreateStruct", fields: &F6, oneofs: &[] };
     impl d::Describe for super::expr::CreateStruct {
         const INFO: &'static d::MessageInfo = &M6;
     }
@@ -1367,12 +1006,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::CreateStruct {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.message_name, r, f),
                 1 => r::slot(&mut self.entries, r, f),
@@ -1382,56 +1016,16 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"id\": ",
-            "id",
-            1,
-            0,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"field_key\": ",
-            "fieldKey",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"map_key\": ",
-            "mapKey",
-            3,
-            2,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            4,
-            3,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"optional_entry\": ",
-            "optionalEntry",
-            5,
-            4,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"field_key\": ", "fieldKey", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"map_key\": ", "mapKey", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"value\": ", "value", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"optional_entry\": ", "optionalEntry", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "google.api.expr.v1alpha1.Expr.CreateStruct.Entry",
         fields: &F7,
-        oneofs: &[d::OneofInfo {
-            name: "key_kind",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "key_kind", required: false }],
     };
     impl d::Describe for super::expr::create_struct::Entry {
         const INFO: &'static d::MessageInfo = &M7;
@@ -1462,20 +1056,11 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::create_struct::Entry {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.id, r, f),
-                1 => r::member(r, f, |x| {
-                    self.key_kind = Some(super::expr::create_struct::entry::KeyKind::FieldKey(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.key_kind = Some(super::expr::create_struct::entry::KeyKind::MapKey(x))
-                }),
+                1 => r::member(r, f, |x| self.key_kind = Some(super::expr::create_struct::entry::KeyKind::FieldKey(x))),
+                2 => r::member(r, f, |x| self.key_kind = Some(super::expr::create_struct::entry::KeyKind::MapKey(x))),
                 3 => r::slot(&mut self.value, r, f),
                 4 => r::slot(&mut self.optional_entry, r, f),
                 _ => Ok(()),
@@ -1483,19 +1068,8 @@ pub(crate) mod described {
         }
     }
 
-    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"name\": ",
-        "name",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Expr.Ident",
-        fields: &F8,
-        oneofs: &[],
-    };
+    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.Ident", fields: &F8, oneofs: &[] };
     impl d::Describe for super::expr::Ident {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -1517,12 +1091,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::Ident {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 _ => Ok(()),
@@ -1531,36 +1100,11 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"operand\": ",
-            "operand",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"field\": ",
-            "field",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"test_only\": ",
-            "testOnly",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"operand\": ", "operand", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"field\": ", "field", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"test_only\": ", "testOnly", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
-    pub(crate) static M9: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Expr.Select",
-        fields: &F9,
-        oneofs: &[],
-    };
+    pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.Select", fields: &F9, oneofs: &[] };
     impl d::Describe for super::expr::Select {
         const INFO: &'static d::MessageInfo = &M9;
     }
@@ -1584,12 +1128,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::expr::Select {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.operand, r, f),
                 1 => r::slot(&mut self.field, r, f),
@@ -1600,28 +1139,10 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"expr\": ",
-            "expr",
-            2,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"source_info\": ",
-            "sourceInfo",
-            3,
-            1,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"expr\": ", "expr", 2, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"source_info\": ", "sourceInfo", 3, 1, d::Kind::Message(&M12), d::Cardinality::Optional),
     ];
-    pub(crate) static M10: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.ParsedExpr",
-        fields: &F10,
-        oneofs: &[],
-    };
+    pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.ParsedExpr", fields: &F10, oneofs: &[] };
     impl d::Describe for super::ParsedExpr {
         const INFO: &'static d::MessageInfo = &M10;
     }
@@ -1644,12 +1165,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ParsedExpr {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expr, r, f),
                 1 => r::slot(&mut self.source_info, r, f),
@@ -1659,36 +1175,11 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"overload_id\": ",
-            "overloadId",
-            3,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            4,
-            2,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"overload_id\": ", "overloadId", 3, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"value\": ", "value", 4, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Reference",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Reference", fields: &F11, oneofs: &[] };
     impl d::Describe for super::Reference {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1712,12 +1203,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Reference {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.overload_id, r, f),
@@ -1728,60 +1214,14 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"syntax_version\": ",
-            "syntaxVersion",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"location\": ",
-            "location",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"line_offsets\": ",
-            "lineOffsets",
-            3,
-            2,
-            d::Kind::I32,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"positions\": ",
-            "positions",
-            4,
-            3,
-            d::Kind::I32,
-            d::Cardinality::Map(d::Kind::I64),
-        ),
-        d::FieldInfo::new(
-            "\"macro_calls\": ",
-            "macroCalls",
-            5,
-            4,
-            d::Kind::Message(&M2),
-            d::Cardinality::Map(d::Kind::I64),
-        ),
-        d::FieldInfo::new(
-            "\"extensions\": ",
-            "extensions",
-            6,
-            5,
-            d::Kind::Message(&M13),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"syntax_version\": ", "syntaxVersion", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"location\": ", "location", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"line_offsets\": ", "lineOffsets", 3, 2, d::Kind::I32, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"positions\": ", "positions", 4, 3, d::Kind::I32, d::Cardinality::Map(d::Kind::I64)),
+        d::FieldInfo::new("\"macro_calls\": ", "macroCalls", 5, 4, d::Kind::Message(&M2), d::Cardinality::Map(d::Kind::I64)),
+        d::FieldInfo::new("\"extensions\": ", "extensions", 6, 5, d::Kind::Message(&M13), d::Cardinality::Repeated),
     ];
-    pub(crate) static M12: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.SourceInfo",
-        fields: &F12,
-        oneofs: &[],
-    };
+    pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.SourceInfo", fields: &F12, oneofs: &[] };
     impl d::Describe for super::SourceInfo {
         const INFO: &'static d::MessageInfo = &M12;
     }
@@ -1808,12 +1248,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::SourceInfo {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.syntax_version, r, f),
                 1 => r::slot(&mut self.location, r, f),
@@ -1827,36 +1262,11 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"id\": ",
-            "id",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"affected_components\": ",
-            "affectedComponents",
-            2,
-            1,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"version\": ",
-            "version",
-            3,
-            2,
-            d::Kind::Message(&M14),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"affected_components\": ", "affectedComponents", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version\": ", "version", 3, 2, d::Kind::Message(&M14), d::Cardinality::Optional),
     ];
-    pub(crate) static M13: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.SourceInfo.Extension",
-        fields: &F13,
-        oneofs: &[],
-    };
+    pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.SourceInfo.Extension", fields: &F13, oneofs: &[] };
     impl d::Describe for super::source_info::Extension {
         const INFO: &'static d::MessageInfo = &M13;
     }
@@ -1880,12 +1290,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::source_info::Extension {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.id, r, f),
                 1 => r::slot(&mut self.affected_components, r, f),
@@ -1896,28 +1301,11 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"major\": ",
-            "major",
-            1,
-            0,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"minor\": ",
-            "minor",
-            2,
-            1,
-            d::Kind::I64,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"major\": ", "major", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"minor\": ", "minor", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
     ];
-    pub(crate) static M14: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.SourceInfo.Extension.Version",
-        fields: &F14,
-        oneofs: &[],
-    };
+    pub(crate) static M14: d::MessageInfo =
+        d::MessageInfo { full_name: "google.api.expr.v1alpha1.SourceInfo.Extension.Version", fields: &F14, oneofs: &[] };
     impl d::Describe for super::source_info::extension::Version {
         const INFO: &'static d::MessageInfo = &M14;
     }
@@ -1940,12 +1328,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::source_info::extension::Version {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.major, r, f),
                 1 => r::slot(&mut self.minor, r, f),
@@ -1955,132 +1338,22 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 13] = [
-        d::FieldInfo::new(
-            "\"dyn\": ",
-            "dyn",
-            1,
-            0,
-            d::Kind::Message(<() as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"null\": ",
-            "null",
-            2,
-            1,
-            d::Kind::I32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"primitive\": ",
-            "primitive",
-            3,
-            2,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"wrapper\": ",
-            "wrapper",
-            4,
-            3,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"well_known\": ",
-            "wellKnown",
-            5,
-            4,
-            d::Kind::Enum(&E2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"list_type\": ",
-            "listType",
-            6,
-            5,
-            d::Kind::Message(&M18),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"map_type\": ",
-            "mapType",
-            7,
-            6,
-            d::Kind::Message(&M19),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"function\": ",
-            "function",
-            8,
-            7,
-            d::Kind::Message(&M17),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"message_type\": ",
-            "messageType",
-            9,
-            8,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"type_param\": ",
-            "typeParam",
-            10,
-            9,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"type\": ",
-            "type",
-            11,
-            10,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"error\": ",
-            "error",
-            12,
-            11,
-            d::Kind::Message(<() as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"abstract_type\": ",
-            "abstractType",
-            14,
-            12,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"dyn\": ", "dyn", 1, 0, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"null\": ", "null", 2, 1, d::Kind::I32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"primitive\": ", "primitive", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"wrapper\": ", "wrapper", 4, 3, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"well_known\": ", "wellKnown", 5, 4, d::Kind::Enum(&E2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"list_type\": ", "listType", 6, 5, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"map_type\": ", "mapType", 7, 6, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"function\": ", "function", 8, 7, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"message_type\": ", "messageType", 9, 8, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"type_param\": ", "typeParam", 10, 9, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"type\": ", "type", 11, 10, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"error\": ", "error", 12, 11, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"abstract_type\": ", "abstractType", 14, 12, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
     ];
-    pub(crate) static M15: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Type",
-        fields: &F15,
-        oneofs: &[d::OneofInfo {
-            name: "type_kind",
-            required: false,
-        }],
-    };
+    pub(crate) static M15: d::MessageInfo =
+        d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type", fields: &F15, oneofs: &[d::OneofInfo { name: "type_kind", required: false }] };
     impl d::Describe for super::Type {
         const INFO: &'static d::MessageInfo = &M15;
     }
@@ -2140,80 +1413,31 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Type {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::Dyn(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::Null(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::Primitive(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::Wrapper(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::WellKnown(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::ListType(r::new_box(x)))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::MapType(r::new_box(x)))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::Function(r::new_box(x)))
-                }),
-                8 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::MessageType(x))
-                }),
-                9 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::TypeParam(x))
-                }),
-                10 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::Type(r::new_box(x)))
-                }),
-                11 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::Error(x))
-                }),
-                12 => r::member(r, f, |x| {
-                    self.type_kind = Some(super::r#type::TypeKind::AbstractType(x))
-                }),
+                0 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Dyn(x))),
+                1 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Null(x))),
+                2 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Primitive(x))),
+                3 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Wrapper(x))),
+                4 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::WellKnown(x))),
+                5 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::ListType(r::new_box(x)))),
+                6 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::MapType(r::new_box(x)))),
+                7 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Function(r::new_box(x)))),
+                8 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::MessageType(x))),
+                9 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::TypeParam(x))),
+                10 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Type(r::new_box(x)))),
+                11 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::Error(x))),
+                12 => r::member(r, f, |x| self.type_kind = Some(super::r#type::TypeKind::AbstractType(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F16: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"parameter_types\": ",
-            "parameterTypes",
-            2,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"parameter_types\": ", "parameterTypes", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
     ];
-    pub(crate) static M16: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Type.AbstractType",
-        fields: &F16,
-        oneofs: &[],
-    };
+    pub(crate) static M16: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type.AbstractType", fields: &F16, oneofs: &[] };
     impl d::Describe for super::r#type::AbstractType {
         const INFO: &'static d::MessageInfo = &M16;
     }
@@ -2236,12 +1460,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::r#type::AbstractType {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.parameter_types, r, f),
@@ -2251,28 +1470,10 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"result_type\": ",
-            "resultType",
-            1,
-            0,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"arg_types\": ",
-            "argTypes",
-            2,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"result_type\": ", "resultType", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new("\"arg_types\": ", "argTypes", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
     ];
-    pub(crate) static M17: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Type.FunctionType",
-        fields: &F17,
-        oneofs: &[],
-    };
+    pub(crate) static M17: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type.FunctionType", fields: &F17, oneofs: &[] };
     impl d::Describe for super::r#type::FunctionType {
         const INFO: &'static d::MessageInfo = &M17;
     }
@@ -2295,12 +1496,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::r#type::FunctionType {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.result_type, r, f),
                 1 => r::slot(&mut self.arg_types, r, f),
@@ -2309,19 +1505,8 @@ pub(crate) mod described {
         }
     }
 
-    static F18: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"elem_type\": ",
-        "elemType",
-        1,
-        0,
-        d::Kind::Message(&M15),
-        d::Cardinality::Optional,
-    )];
-    pub(crate) static M18: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Type.ListType",
-        fields: &F18,
-        oneofs: &[],
-    };
+    static F18: [d::FieldInfo; 1] = [d::FieldInfo::new("\"elem_type\": ", "elemType", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional)];
+    pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type.ListType", fields: &F18, oneofs: &[] };
     impl d::Describe for super::r#type::ListType {
         const INFO: &'static d::MessageInfo = &M18;
     }
@@ -2343,12 +1528,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::r#type::ListType {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.elem_type, r, f),
                 _ => Ok(()),
@@ -2357,28 +1537,10 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"key_type\": ",
-            "keyType",
-            1,
-            0,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"value_type\": ",
-            "valueType",
-            2,
-            1,
-            d::Kind::Message(&M15),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"key_type\": ", "keyType", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new("\"value_type\": ", "valueType", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
     ];
-    pub(crate) static M19: d::MessageInfo = d::MessageInfo {
-        full_name: "google.api.expr.v1alpha1.Type.MapType",
-        fields: &F19,
-        oneofs: &[],
-    };
+    pub(crate) static M19: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type.MapType", fields: &F19, oneofs: &[] };
     impl d::Describe for super::r#type::MapType {
         const INFO: &'static d::MessageInfo = &M19;
     }
@@ -2401,12 +1563,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::r#type::MapType {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::boxed(&mut self.key_type, r, f),
                 1 => r::boxed(&mut self.value_type, r, f),

@@ -28,36 +28,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"code\": ",
-            "code",
-            1,
-            0,
-            d::Kind::I32,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"message\": ",
-            "message",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"details\": ",
-            "details",
-            3,
-            2,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"code\": ", "code", 1, 0, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"message\": ", "message", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"details\": ", "details", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "google.rpc.Status",
-        fields: &F0,
-        oneofs: &[],
-    };
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "google.rpc.Status", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Status {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -81,12 +56,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Status {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.code, r, f),
                 1 => r::slot(&mut self.message, r, f),

@@ -98,86 +98,19 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"string_value\": ",
-            "stringValue",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"bool_value\": ",
-            "boolValue",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"int_value\": ",
-            "intValue",
-            3,
-            2,
-            d::Kind::I64,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"double_value\": ",
-            "doubleValue",
-            4,
-            3,
-            d::Kind::F64,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"array_value\": ",
-            "arrayValue",
-            5,
-            4,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"kvlist_value\": ",
-            "kvlistValue",
-            6,
-            5,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"bytes_value\": ",
-            "bytesValue",
-            7,
-            6,
-            d::Kind::Bytes,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"string_value_strindex\": ",
-            "stringValueStrindex",
-            8,
-            7,
-            d::Kind::I32,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"string_value\": ", "stringValue", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bool_value\": ", "boolValue", 2, 1, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"int_value\": ", "intValue", 3, 2, d::Kind::I64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"double_value\": ", "doubleValue", 4, 3, d::Kind::F64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"array_value\": ", "arrayValue", 5, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"kvlist_value\": ", "kvlistValue", 6, 5, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bytes_value\": ", "bytesValue", 7, 6, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"string_value_strindex\": ", "stringValueStrindex", 8, 7, d::Kind::I32, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "opentelemetry.proto.common.v1.AnyValue",
         fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "value",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "value", required: false }],
     };
     impl d::Describe for super::AnyValue {
         const INFO: &'static d::MessageInfo = &M0;
@@ -223,55 +156,23 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::AnyValue {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.value = Some(super::any_value::Value::StringValue(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.value = Some(super::any_value::Value::BoolValue(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.value = Some(super::any_value::Value::IntValue(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.value = Some(super::any_value::Value::DoubleValue(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.value = Some(super::any_value::Value::ArrayValue(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.value = Some(super::any_value::Value::KvlistValue(x))
-                }),
-                6 => r::member(r, f, |x| {
-                    self.value = Some(super::any_value::Value::BytesValue(x))
-                }),
-                7 => r::member(r, f, |x| {
-                    self.value = Some(super::any_value::Value::StringValueStrindex(x))
-                }),
+                0 => r::member(r, f, |x| self.value = Some(super::any_value::Value::StringValue(x))),
+                1 => r::member(r, f, |x| self.value = Some(super::any_value::Value::BoolValue(x))),
+                2 => r::member(r, f, |x| self.value = Some(super::any_value::Value::IntValue(x))),
+                3 => r::member(r, f, |x| self.value = Some(super::any_value::Value::DoubleValue(x))),
+                4 => r::member(r, f, |x| self.value = Some(super::any_value::Value::ArrayValue(x))),
+                5 => r::member(r, f, |x| self.value = Some(super::any_value::Value::KvlistValue(x))),
+                6 => r::member(r, f, |x| self.value = Some(super::any_value::Value::BytesValue(x))),
+                7 => r::member(r, f, |x| self.value = Some(super::any_value::Value::StringValueStrindex(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"values\": ",
-        "values",
-        1,
-        0,
-        d::Kind::Message(&M0),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "opentelemetry.proto.common.v1.ArrayValue",
-        fields: &F1,
-        oneofs: &[],
-    };
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", "values", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated)];
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "opentelemetry.proto.common.v1.ArrayValue", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ArrayValue {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -293,12 +194,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ArrayValue {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.values, r, f),
                 _ => Ok(()),
@@ -307,36 +203,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"key\": ",
-            "key",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            2,
-            1,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"key_strindex\": ",
-            "keyStrindex",
-            3,
-            2,
-            d::Kind::I32,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"key_strindex\": ", "keyStrindex", 3, 2, d::Kind::I32, d::Cardinality::Implicit),
     ];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "opentelemetry.proto.common.v1.KeyValue",
-        fields: &F2,
-        oneofs: &[],
-    };
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "opentelemetry.proto.common.v1.KeyValue", fields: &F2, oneofs: &[] };
     impl d::Describe for super::KeyValue {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -360,12 +231,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValue {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.key, r, f),
                 1 => r::slot(&mut self.value, r, f),
@@ -375,19 +241,8 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"values\": ",
-        "values",
-        1,
-        0,
-        d::Kind::Message(&M2),
-        d::Cardinality::Repeated,
-    )];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "opentelemetry.proto.common.v1.KeyValueList",
-        fields: &F3,
-        oneofs: &[],
-    };
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", "values", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated)];
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "opentelemetry.proto.common.v1.KeyValueList", fields: &F3, oneofs: &[] };
     impl d::Describe for super::KeyValueList {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -409,12 +264,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::KeyValueList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.values, r, f),
                 _ => Ok(()),

@@ -85,10 +85,7 @@ impl ::prost::Name for CollectionEntry {
 #[prost(skip_debug)]
 pub struct ContextParams {
     #[prost(btree_map = "string, string", tag = "1")]
-    pub params: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
+    pub params: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
 }
 impl ::prost::Name for ContextParams {
     const NAME: &'static str = "ContextParams";
@@ -215,30 +212,15 @@ pub(crate) mod described {
 
     pub(crate) static E0: d::EnumInfo = d::EnumInfo {
         full_name: "xds.core.v3.ResourceLocator.Scheme",
-        values: &[
-            d::EnumValue::new(0, "XDSTP"),
-            d::EnumValue::new(1, "HTTP"),
-            d::EnumValue::new(2, "FILE"),
-        ],
+        values: &[d::EnumValue::new(0, "XDSTP"), d::EnumValue::new(1, "HTTP"), d::EnumValue::new(2, "FILE")],
     };
     impl d::DescribeEnum for super::resource_locator::Scheme {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"name\": ",
-        "name",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::MinChars(1)])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.core.v3.Authority",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.Authority", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Authority {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -260,12 +242,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Authority {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 _ => Ok(()),
@@ -274,30 +251,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"address_prefix\": ",
-            "addressPrefix",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"prefix_len\": ",
-            "prefixLen",
-            2,
-            1,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new("\"address_prefix\": ", "addressPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"prefix_len\": ", "prefixLen", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.core.v3.CidrRange",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.CidrRange", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CidrRange {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -320,12 +277,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CidrRange {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.address_prefix, r, f),
                 1 => r::slot(&mut self.prefix_len, r, f),
@@ -335,32 +287,13 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"locator\": ",
-            "locator",
-            1,
-            0,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"inline_entry\": ",
-            "inlineEntry",
-            2,
-            1,
-            d::Kind::Message(&M3),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"locator\": ", "locator", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"inline_entry\": ", "inlineEntry", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "xds.core.v3.CollectionEntry",
         fields: &F2,
-        oneofs: &[d::OneofInfo {
-            name: "resource_specifier",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "resource_specifier", required: true }],
     };
     impl d::Describe for super::CollectionEntry {
         const INFO: &'static d::MessageInfo = &M2;
@@ -373,14 +306,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::collection_entry::ResourceSpecifier::Locator(x)) =
-                &self.resource_specifier
-            {
+            if let Some(super::collection_entry::ResourceSpecifier::Locator(x)) = &self.resource_specifier {
                 d::put_member(x, v, &F2[0]);
             }
-            if let Some(super::collection_entry::ResourceSpecifier::InlineEntry(x)) =
-                &self.resource_specifier
-            {
+            if let Some(super::collection_entry::ResourceSpecifier::InlineEntry(x)) = &self.resource_specifier {
                 d::put_member(x, v, &F2[1]);
             }
         }
@@ -392,75 +321,34 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CollectionEntry {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.resource_specifier =
-                        Some(super::collection_entry::ResourceSpecifier::Locator(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.resource_specifier =
-                        Some(super::collection_entry::ResourceSpecifier::InlineEntry(x))
-                }),
+                0 => r::member(r, f, |x| self.resource_specifier = Some(super::collection_entry::ResourceSpecifier::Locator(x))),
+                1 => r::member(r, f, |x| self.resource_specifier = Some(super::collection_entry::ResourceSpecifier::InlineEntry(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::Pattern(&d::Pattern {
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(&d::Pattern {
             text: "^[0-9a-zA-Z_\\-\\.~:]+$",
             classes: &[
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
             ],
             width: 2,
             table: &[0, 0, 0, 2, 0, 2],
             accepts: &[false, false, true],
         })]),
-        d::FieldInfo::new(
-            "\"version\": ",
-            "version",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"resource\": ",
-            "resource",
-            3,
-            2,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version\": ", "version", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource\": ", "resource", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.core.v3.CollectionEntry.InlineEntry",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.CollectionEntry.InlineEntry", fields: &F3, oneofs: &[] };
     impl d::Describe for super::collection_entry::InlineEntry {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -484,12 +372,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::collection_entry::InlineEntry {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.version, r, f),
@@ -499,19 +382,8 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"params\": ",
-        "params",
-        1,
-        0,
-        d::Kind::String,
-        d::Cardinality::Map(d::Kind::String),
-    )];
-    pub(crate) static M4: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.core.v3.ContextParams",
-        fields: &F4,
-        oneofs: &[],
-    };
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"params\": ", "params", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String))];
+    pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.ContextParams", fields: &F4, oneofs: &[] };
     impl d::Describe for super::ContextParams {
         const INFO: &'static d::MessageInfo = &M4;
     }
@@ -533,12 +405,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ContextParams {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.params, r, f),
                 _ => Ok(()),
@@ -547,65 +414,17 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"scheme\": ",
-            "scheme",
-            1,
-            0,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"id\": ",
-            "id",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"authority\": ",
-            "authority",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"resource_type\": ",
-            "resourceType",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"exact_context\": ",
-            "exactContext",
-            5,
-            4,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"directives\": ",
-            "directives",
-            6,
-            5,
-            d::Kind::Message(&M6),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"scheme\": ", "scheme", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"id\": ", "id", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authority\": ", "authority", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource_type\": ", "resourceType", 4, 3, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"exact_context\": ", "exactContext", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"directives\": ", "directives", 6, 5, d::Kind::Message(&M6), d::Cardinality::Repeated),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "xds.core.v3.ResourceLocator",
         fields: &F5,
-        oneofs: &[d::OneofInfo {
-            name: "context_param_specifier",
-            required: false,
-        }],
+        oneofs: &[d::OneofInfo { name: "context_param_specifier", required: false }],
     };
     impl d::Describe for super::ResourceLocator {
         const INFO: &'static d::MessageInfo = &M5;
@@ -622,9 +441,7 @@ pub(crate) mod described {
             d::Field::put(&self.id, v, &F5[1]);
             d::Field::put(&self.authority, v, &F5[2]);
             d::Field::put(&self.resource_type, v, &F5[3]);
-            if let Some(super::resource_locator::ContextParamSpecifier::ExactContext(x)) =
-                &self.context_param_specifier
-            {
+            if let Some(super::resource_locator::ContextParamSpecifier::ExactContext(x)) = &self.context_param_specifier {
                 d::put_member(x, v, &F5[4]);
             }
             d::Field::put(&self.directives, v, &F5[5]);
@@ -637,21 +454,13 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ResourceLocator {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.scheme, r, f),
                 1 => r::slot(&mut self.id, r, f),
                 2 => r::slot(&mut self.authority, r, f),
                 3 => r::slot(&mut self.resource_type, r, f),
-                4 => r::member(r, f, |x| {
-                    self.context_param_specifier =
-                        Some(super::resource_locator::ContextParamSpecifier::ExactContext(x))
-                }),
+                4 => r::member(r, f, |x| self.context_param_specifier = Some(super::resource_locator::ContextParamSpecifier::ExactContext(x))),
                 5 => r::slot(&mut self.directives, r, f),
                 _ => Ok(()),
             }
@@ -659,39 +468,18 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"alt\": ",
-            "alt",
-            1,
-            0,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"entry\": ",
-            "entry",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[
+        d::FieldInfo::new("\"alt\": ", "alt", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"entry\": ", "entry", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[
             d::Rule::MinChars(1),
             d::Rule::Pattern(&d::Pattern {
                 text: "^[0-9a-zA-Z_\\-\\./~:]+$",
                 classes: &[
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1,
-                    1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1,
-                    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0,
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                    0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                    1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0,
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
                 ],
                 width: 2,
                 table: &[0, 0, 0, 2, 0, 2],
@@ -702,10 +490,7 @@ pub(crate) mod described {
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "xds.core.v3.ResourceLocator.Directive",
         fields: &F6,
-        oneofs: &[d::OneofInfo {
-            name: "directive",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "directive", required: true }],
     };
     impl d::Describe for super::resource_locator::Directive {
         const INFO: &'static d::MessageInfo = &M6;
@@ -733,49 +518,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::resource_locator::Directive {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.directive = Some(super::resource_locator::directive::Directive::Alt(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.directive = Some(super::resource_locator::directive::Directive::Entry(x))
-                }),
+                0 => r::member(r, f, |x| self.directive = Some(super::resource_locator::directive::Directive::Alt(x))),
+                1 => r::member(r, f, |x| self.directive = Some(super::resource_locator::directive::Directive::Entry(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"name\": ",
-            "name",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M7: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.core.v3.TypedExtensionConfig",
-        fields: &F7,
-        oneofs: &[],
-    };
+    pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.TypedExtensionConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::TypedExtensionConfig {
         const INFO: &'static d::MessageInfo = &M7;
     }
@@ -798,12 +555,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::TypedExtensionConfig {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.name, r, f),
                 1 => r::slot(&mut self.typed_config, r, f),

@@ -59,9 +59,7 @@ pub mod matcher {
             #[prost(skip_debug)]
             pub struct SinglePredicate {
                 #[prost(message, optional, tag = "1")]
-                pub input: ::core::option::Option<
-                    super::super::super::super::super::super::core::v3::TypedExtensionConfig,
-                >,
+                pub input: ::core::option::Option<super::super::super::super::super::super::core::v3::TypedExtensionConfig>,
                 #[prost(oneof = "single_predicate::Matcher", tags = "2, 3")]
                 pub matcher: ::core::option::Option<single_predicate::Matcher>,
             }
@@ -72,9 +70,7 @@ pub mod matcher {
                     #[prost(message, tag = "2")]
                     ValueMatch(super::super::super::super::StringMatcher),
                     #[prost(message, tag = "3")]
-                    CustomMatch(
-                        super::super::super::super::super::super::super::core::v3::TypedExtensionConfig,
-                    ),
+                    CustomMatch(super::super::super::super::super::super::super::core::v3::TypedExtensionConfig),
                 }
             }
             impl ::prost::Name for SinglePredicate {
@@ -84,8 +80,7 @@ pub mod matcher {
                     "xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate"
-                        .into()
+                    "type.googleapis.com/xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Message)]
@@ -101,8 +96,7 @@ pub mod matcher {
                     "xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList".into()
                 }
                 fn type_url() -> ::prost::alloc::string::String {
-                    "type.googleapis.com/xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList"
-                        .into()
+                    "type.googleapis.com/xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList".into()
                 }
             }
             #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -160,8 +154,7 @@ pub mod matcher {
     #[prost(skip_debug)]
     pub struct MatcherTree {
         #[prost(message, optional, tag = "1")]
-        pub input:
-            ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
+        pub input: ::core::option::Option<super::super::super::super::core::v3::TypedExtensionConfig>,
         #[prost(oneof = "matcher_tree::TreeType", tags = "2, 3, 4")]
         pub tree_type: ::core::option::Option<matcher_tree::TreeType>,
     }
@@ -171,10 +164,7 @@ pub mod matcher {
         #[prost(skip_debug)]
         pub struct MatchMap {
             #[prost(btree_map = "string, message", tag = "1")]
-            pub map: ::prost::alloc::collections::BTreeMap<
-                ::prost::alloc::string::String,
-                super::OnMatch,
-            >,
+            pub map: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::OnMatch>,
         }
         impl ::prost::Name for MatchMap {
             const NAME: &'static str = "MatchMap";
@@ -321,20 +311,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"patterns\": ",
-        "patterns",
-        1,
-        0,
-        d::Kind::Message(&M12),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.matcher.v3.ListStringMatcher",
-        fields: &F0,
-        oneofs: &[],
-    };
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"patterns\": ", "patterns", 1, 0, d::Kind::Message(&M12), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "xds.type.matcher.v3.ListStringMatcher", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ListStringMatcher {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -356,12 +335,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::ListStringMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.patterns, r, f),
                 _ => Ok(()),
@@ -370,41 +344,12 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"matcher_list\": ",
-            "matcherList",
-            1,
-            0,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"matcher_tree\": ",
-            "matcherTree",
-            2,
-            1,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"on_no_match\": ",
-            "onNoMatch",
-            3,
-            2,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"matcher_list\": ", "matcherList", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"matcher_tree\": ", "matcherTree", 2, 1, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"on_no_match\": ", "onNoMatch", 3, 2, d::Kind::Message(&M9), d::Cardinality::Optional),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.matcher.v3.Matcher",
-        fields: &F1,
-        oneofs: &[d::OneofInfo {
-            name: "matcher_type",
-            required: false,
-        }],
-    };
+    pub(crate) static M1: d::MessageInfo =
+        d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher", fields: &F1, oneofs: &[d::OneofInfo { name: "matcher_type", required: false }] };
     impl d::Describe for super::Matcher {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -432,39 +377,19 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::Matcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.matcher_type = Some(super::matcher::MatcherType::MatcherList(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.matcher_type = Some(super::matcher::MatcherType::MatcherTree(x))
-                }),
+                0 => r::member(r, f, |x| self.matcher_type = Some(super::matcher::MatcherType::MatcherList(x))),
+                1 => r::member(r, f, |x| self.matcher_type = Some(super::matcher::MatcherType::MatcherTree(x))),
                 2 => r::boxed(&mut self.on_no_match, r, f),
                 _ => Ok(()),
             }
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"matchers\": ",
-        "matchers",
-        1,
-        0,
-        d::Kind::Message(&M3),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M2: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.matcher.v3.Matcher.MatcherList",
-        fields: &F2,
-        oneofs: &[],
-    };
+    static F2: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"matchers\": ", "matchers", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher.MatcherList", fields: &F2, oneofs: &[] };
     impl d::Describe for super::matcher::MatcherList {
         const INFO: &'static d::MessageInfo = &M2;
     }
@@ -486,12 +411,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::MatcherList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.matchers, r, f),
                 _ => Ok(()),
@@ -500,30 +420,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"predicate\": ",
-            "predicate",
-            1,
-            0,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"on_match\": ",
-            "onMatch",
-            2,
-            1,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"predicate\": ", "predicate", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"on_match\": ", "onMatch", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
-    pub(crate) static M3: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.matcher.v3.Matcher.MatcherList.FieldMatcher",
-        fields: &F3,
-        oneofs: &[],
-    };
+    pub(crate) static M3: d::MessageInfo =
+        d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher.MatcherList.FieldMatcher", fields: &F3, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_list::FieldMatcher {
         const INFO: &'static d::MessageInfo = &M3;
     }
@@ -546,12 +447,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::FieldMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.predicate, r, f),
                 1 => r::slot(&mut self.on_match, r, f),
@@ -561,50 +457,15 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"single_predicate\": ",
-            "singlePredicate",
-            1,
-            0,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"or_matcher\": ",
-            "orMatcher",
-            2,
-            1,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"and_matcher\": ",
-            "andMatcher",
-            3,
-            2,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"not_matcher\": ",
-            "notMatcher",
-            4,
-            3,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"single_predicate\": ", "singlePredicate", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_matcher\": ", "orMatcher", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_matcher\": ", "andMatcher", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_matcher\": ", "notMatcher", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.MatcherList.Predicate",
         fields: &F4,
-        oneofs: &[d::OneofInfo {
-            name: "match_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "match_type", required: true }],
     };
     impl d::Describe for super::matcher::matcher_list::Predicate {
         const INFO: &'static d::MessageInfo = &M4;
@@ -617,24 +478,16 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x)) =
-                &self.match_type
-            {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x)) = &self.match_type {
                 d::put_member(x, v, &F4[0]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x)) =
-                &self.match_type
-            {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x)) = &self.match_type {
                 d::put_member(x, v, &F4[1]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x)) =
-                &self.match_type
-            {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x)) = &self.match_type {
                 d::put_member(x, v, &F4[2]);
             }
-            if let Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(x)) =
-                &self.match_type
-            {
+            if let Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(x)) = &self.match_type {
                 d::put_member(&**x, v, &F4[3]);
             }
         }
@@ -646,51 +499,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::Predicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.match_type =
-                        Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.match_type =
-                        Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.match_type =
-                        Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.match_type = Some(
-                        super::matcher::matcher_list::predicate::MatchType::NotMatcher(r::new_box(
-                            x,
-                        )),
-                    )
-                }),
+                0 => r::member(r, f, |x| self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::SinglePredicate(x))),
+                1 => r::member(r, f, |x| self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::OrMatcher(x))),
+                2 => r::member(r, f, |x| self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::AndMatcher(x))),
+                3 => r::member(r, f, |x| self.match_type = Some(super::matcher::matcher_list::predicate::MatchType::NotMatcher(r::new_box(x)))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"predicate\": ",
-        "predicate",
-        1,
-        0,
-        d::Kind::Message(&M4),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(2)])];
-    pub(crate) static M5: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList",
-        fields: &F5,
-        oneofs: &[],
-    };
+    static F5: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"predicate\": ", "predicate", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+    pub(crate) static M5: d::MessageInfo =
+        d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList", fields: &F5, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_list::predicate::PredicateList {
         const INFO: &'static d::MessageInfo = &M5;
     }
@@ -712,12 +535,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::predicate::PredicateList {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.predicate, r, f),
                 _ => Ok(()),
@@ -726,24 +544,9 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"input\": ",
-            "input",
-            1,
-            0,
-            d::Kind::Message(&crate::xds::core::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"value_match\": ",
-            "valueMatch",
-            2,
-            1,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"input\": ", "input", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"value_match\": ", "valueMatch", 2, 1, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"custom_match\": ",
             "customMatch",
@@ -757,10 +560,7 @@ pub(crate) mod described {
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate",
         fields: &F6,
-        oneofs: &[d::OneofInfo {
-            name: "matcher",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "matcher", required: true }],
     };
     impl d::Describe for super::matcher::matcher_list::predicate::SinglePredicate {
         const INFO: &'static d::MessageInfo = &M6;
@@ -774,16 +574,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.input, v, &F6[0]);
-            if let Some(
-                super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x),
-            ) = &self.matcher
-            {
+            if let Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x)) = &self.matcher {
                 d::put_member(x, v, &F6[1]);
             }
-            if let Some(
-                super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x),
-            ) = &self.matcher
-            {
+            if let Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x)) = &self.matcher {
                 d::put_member(x, v, &F6[2]);
             }
         }
@@ -795,53 +589,21 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_list::predicate::SinglePredicate {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.input, r, f),
-                1 => r::member(r, f, |x| {
-                    self.matcher = Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.matcher = Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x))
-                }),
+                1 => r::member(r, f, |x| self.matcher = Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::ValueMatch(x))),
+                2 => r::member(r, f, |x| self.matcher = Some(super::matcher::matcher_list::predicate::single_predicate::Matcher::CustomMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
     static F7: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"input\": ",
-            "input",
-            1,
-            0,
-            d::Kind::Message(&crate::xds::core::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"exact_match_map\": ",
-            "exactMatchMap",
-            2,
-            1,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"prefix_match_map\": ",
-            "prefixMatchMap",
-            3,
-            2,
-            d::Kind::Message(&M8),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"input\": ", "input", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"exact_match_map\": ", "exactMatchMap", 2, 1, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix_match_map\": ", "prefixMatchMap", 3, 2, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"custom_match\": ",
             "customMatch",
@@ -855,10 +617,7 @@ pub(crate) mod described {
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.MatcherTree",
         fields: &F7,
-        oneofs: &[d::OneofInfo {
-            name: "tree_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "tree_type", required: true }],
     };
     impl d::Describe for super::matcher::MatcherTree {
         const INFO: &'static d::MessageInfo = &M7;
@@ -872,12 +631,10 @@ pub(crate) mod described {
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
             d::Field::put(&self.input, v, &F7[0]);
-            if let Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x)) = &self.tree_type
-            {
+            if let Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x)) = &self.tree_type {
                 d::put_member(x, v, &F7[1]);
             }
-            if let Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x)) = &self.tree_type
-            {
+            if let Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x)) = &self.tree_type {
                 d::put_member(x, v, &F7[2]);
             }
             if let Some(super::matcher::matcher_tree::TreeType::CustomMatch(x)) = &self.tree_type {
@@ -892,42 +649,20 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::MatcherTree {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.input, r, f),
-                1 => r::member(r, f, |x| {
-                    self.tree_type = Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.tree_type = Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.tree_type = Some(super::matcher::matcher_tree::TreeType::CustomMatch(x))
-                }),
+                1 => r::member(r, f, |x| self.tree_type = Some(super::matcher::matcher_tree::TreeType::ExactMatchMap(x))),
+                2 => r::member(r, f, |x| self.tree_type = Some(super::matcher::matcher_tree::TreeType::PrefixMatchMap(x))),
+                3 => r::member(r, f, |x| self.tree_type = Some(super::matcher::matcher_tree::TreeType::CustomMatch(x))),
                 _ => Ok(()),
             }
         }
     }
 
-    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"map\": ",
-        "map",
-        1,
-        0,
-        d::Kind::Message(&M9),
-        d::Cardinality::Map(d::Kind::String),
-    )
-    .rules(&[d::Rule::MinItems(1)])];
-    pub(crate) static M8: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.matcher.v3.Matcher.MatcherTree.MatchMap",
-        fields: &F8,
-        oneofs: &[],
-    };
+    static F8: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"map\": ", "map", 1, 0, d::Kind::Message(&M9), d::Cardinality::Map(d::Kind::String)).rules(&[d::Rule::MinItems(1)])];
+    pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher.MatcherTree.MatchMap", fields: &F8, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_tree::MatchMap {
         const INFO: &'static d::MessageInfo = &M8;
     }
@@ -949,12 +684,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::matcher_tree::MatchMap {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.map, r, f),
                 _ => Ok(()),
@@ -963,40 +693,14 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"action\": ",
-            "action",
-            2,
-            1,
-            d::Kind::Message(&crate::xds::core::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"keep_matching\": ",
-            "keepMatching",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"matcher\": ", "matcher", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"action\": ", "action", 2, 1, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"keep_matching\": ", "keepMatching", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.OnMatch",
         fields: &F9,
-        oneofs: &[d::OneofInfo {
-            name: "on_match",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "on_match", required: true }],
     };
     impl d::Describe for super::matcher::OnMatch {
         const INFO: &'static d::MessageInfo = &M9;
@@ -1025,19 +729,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::matcher::OnMatch {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.on_match = Some(super::matcher::on_match::OnMatch::Matcher(r::new_box(x)))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.on_match = Some(super::matcher::on_match::OnMatch::Action(x))
-                }),
+                0 => r::member(r, f, |x| self.on_match = Some(super::matcher::on_match::OnMatch::Matcher(r::new_box(x)))),
+                1 => r::member(r, f, |x| self.on_match = Some(super::matcher::on_match::OnMatch::Action(x))),
                 2 => r::slot(&mut self.keep_matching, r, f),
                 _ => Ok(()),
             }
@@ -1045,33 +740,15 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"google_re2\": ",
-            "googleRe2",
-            1,
-            0,
-            d::Kind::Message(&M11),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"regex\": ",
-            "regex",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"google_re2\": ", "googleRe2", 1, 0, d::Kind::Message(&M11), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.RegexMatcher",
         fields: &F10,
-        oneofs: &[d::OneofInfo {
-            name: "engine_type",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "engine_type", required: true }],
     };
     impl d::Describe for super::RegexMatcher {
         const INFO: &'static d::MessageInfo = &M10;
@@ -1097,16 +774,9 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::RegexMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.engine_type = Some(super::regex_matcher::EngineType::GoogleRe2(x))
-                }),
+                0 => r::member(r, f, |x| self.engine_type = Some(super::regex_matcher::EngineType::GoogleRe2(x))),
                 1 => r::slot(&mut self.regex, r, f),
                 _ => Ok(()),
             }
@@ -1114,11 +784,7 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 0] = [];
-    pub(crate) static M11: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.matcher.v3.RegexMatcher.GoogleRE2",
-        fields: &F11,
-        oneofs: &[],
-    };
+    pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "xds.type.matcher.v3.RegexMatcher.GoogleRE2", fields: &F11, oneofs: &[] };
     impl d::Describe for super::regex_matcher::GoogleRe2 {
         const INFO: &'static d::MessageInfo = &M11;
     }
@@ -1138,12 +804,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::regex_matcher::GoogleRe2 {
-        fn read_field(
-            &mut self,
-            at: usize,
-            _: &mut r::Reader<'_>,
-            _: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, _: &mut r::Reader<'_>, _: &'static d::FieldInfo) -> r::Result {
             {
                 let _ = at;
                 Ok(())
@@ -1152,80 +813,20 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"exact\": ",
-            "exact",
-            1,
-            0,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"prefix\": ",
-            "prefix",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"suffix\": ",
-            "suffix",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"safe_regex\": ",
-            "safeRegex",
-            5,
-            3,
-            d::Kind::Message(&M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"contains\": ",
-            "contains",
-            7,
-            4,
-            d::Kind::String,
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"custom\": ",
-            "custom",
-            8,
-            5,
-            d::Kind::Message(&crate::xds::core::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"ignore_case\": ",
-            "ignoreCase",
-            6,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"exact\": ", "exact", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix\": ", "prefix", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"suffix\": ", "suffix", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"safe_regex\": ", "safeRegex", 5, 3, d::Kind::Message(&M10), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"contains\": ", "contains", 7, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"custom\": ", "custom", 8, 5, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ignore_case\": ", "ignoreCase", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.StringMatcher",
         fields: &F12,
-        oneofs: &[d::OneofInfo {
-            name: "match_pattern",
-            required: true,
-        }],
+        oneofs: &[d::OneofInfo { name: "match_pattern", required: true }],
     };
     impl d::Describe for super::StringMatcher {
         const INFO: &'static d::MessageInfo = &M12;
@@ -1266,31 +867,14 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::StringMatcher {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Exact(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Prefix(x))
-                }),
-                2 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Suffix(x))
-                }),
-                3 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::SafeRegex(x))
-                }),
-                4 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Contains(x))
-                }),
-                5 => r::member(r, f, |x| {
-                    self.match_pattern = Some(super::string_matcher::MatchPattern::Custom(x))
-                }),
+                0 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Exact(x))),
+                1 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Prefix(x))),
+                2 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Suffix(x))),
+                3 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::SafeRegex(x))),
+                4 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Contains(x))),
+                5 => r::member(r, f, |x| self.match_pattern = Some(super::string_matcher::MatchPattern::Custom(x))),
                 6 => r::slot(&mut self.ignore_case, r, f),
                 _ => Ok(()),
             }

@@ -67,10 +67,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "", disallowed: false }),
         d::FieldInfo::new(
             "\"checked_expr\": ",
             "checkedExpr",
@@ -80,10 +77,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .oneof(0)
-        .deprecated(&d::Deprecation {
-            since: "",
-            disallowed: false,
-        }),
+        .deprecated(&d::Deprecation { since: "", disallowed: false }),
         d::FieldInfo::new(
             "\"cel_expr_parsed\": ",
             "celExprParsed",
@@ -100,23 +94,10 @@ pub(crate) mod described {
             d::Kind::Message(&crate::cel::expr::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"cel_expr_string\": ",
-            "celExprString",
-            5,
-            4,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"cel_expr_string\": ", "celExprString", 5, 4, d::Kind::String, d::Cardinality::Implicit),
     ];
-    pub(crate) static M0: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.v3.CelExpression",
-        fields: &F0,
-        oneofs: &[d::OneofInfo {
-            name: "expr_specifier",
-            required: false,
-        }],
-    };
+    pub(crate) static M0: d::MessageInfo =
+        d::MessageInfo { full_name: "xds.type.v3.CelExpression", fields: &F0, oneofs: &[d::OneofInfo { name: "expr_specifier", required: false }] };
     impl d::Describe for super::CelExpression {
         const INFO: &'static d::MessageInfo = &M0;
     }
@@ -128,12 +109,10 @@ pub(crate) mod described {
             d::Value::Message(self)
         }
         fn visit(&self, v: &mut dyn d::Visitor) {
-            if let Some(super::cel_expression::ExprSpecifier::ParsedExpr(x)) = &self.expr_specifier
-            {
+            if let Some(super::cel_expression::ExprSpecifier::ParsedExpr(x)) = &self.expr_specifier {
                 d::put_member(x, v, &F0[0]);
             }
-            if let Some(super::cel_expression::ExprSpecifier::CheckedExpr(x)) = &self.expr_specifier
-            {
+            if let Some(super::cel_expression::ExprSpecifier::CheckedExpr(x)) = &self.expr_specifier {
                 d::put_member(x, v, &F0[1]);
             }
             d::Field::put(&self.cel_expr_parsed, v, &F0[2]);
@@ -148,19 +127,10 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CelExpression {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
-                0 => r::member(r, f, |x| {
-                    self.expr_specifier = Some(super::cel_expression::ExprSpecifier::ParsedExpr(x))
-                }),
-                1 => r::member(r, f, |x| {
-                    self.expr_specifier = Some(super::cel_expression::ExprSpecifier::CheckedExpr(x))
-                }),
+                0 => r::member(r, f, |x| self.expr_specifier = Some(super::cel_expression::ExprSpecifier::ParsedExpr(x))),
+                1 => r::member(r, f, |x| self.expr_specifier = Some(super::cel_expression::ExprSpecifier::CheckedExpr(x))),
                 2 => r::slot(&mut self.cel_expr_parsed, r, f),
                 3 => r::slot(&mut self.cel_expr_checked, r, f),
                 4 => r::slot(&mut self.cel_expr_string, r, f),
@@ -170,29 +140,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"expr_extract\": ",
-            "exprExtract",
-            1,
-            0,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Wrapper,
-        ),
+        d::FieldInfo::new("\"expr_extract\": ", "exprExtract", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 1, d::Kind::String, d::Cardinality::Wrapper),
     ];
-    pub(crate) static M1: d::MessageInfo = d::MessageInfo {
-        full_name: "xds.type.v3.CelExtractString",
-        fields: &F1,
-        oneofs: &[],
-    };
+    pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "xds.type.v3.CelExtractString", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CelExtractString {
         const INFO: &'static d::MessageInfo = &M1;
     }
@@ -215,12 +166,7 @@ pub(crate) mod described {
     }
     #[cfg(feature = "registry")]
     impl r::ReadFields for super::CelExtractString {
-        fn read_field(
-            &mut self,
-            at: usize,
-            r: &mut r::Reader<'_>,
-            f: &'static d::FieldInfo,
-        ) -> r::Result {
+        fn read_field(&mut self, at: usize, r: &mut r::Reader<'_>, f: &'static d::FieldInfo) -> r::Result {
             match at {
                 0 => r::slot(&mut self.expr_extract, r, f),
                 1 => r::slot(&mut self.default_value, r, f),
