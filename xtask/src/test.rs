@@ -84,6 +84,7 @@ fn perform((name, part): &Part) -> Row {
     if let Ended::Failed(why) = &ended {
         println!("{name} failed: {why}");
     }
+    println!("--- {name}: {}", show(time));
     (name, time, ended)
 }
 
