@@ -86,6 +86,15 @@ pub struct Deployment {
     /// What to do about Secrets that are not among the input: take them to exist, or tell of an error.
     #[arg(long, global = true, value_enum, default_value_t = MissingSecrets::Error, value_name = "WHAT")]
     pub missing_secrets: MissingSecrets,
+    /// Flag of the controller itself, e.g. --controller-arg=--root-namespaces=teams; may be given several times.
+    #[arg(long = "controller-arg", global = true, value_name = "FLAG", allow_hyphen_values = true, hide_short_help = true)]
+    pub controller_args: Vec<String>,
+    /// The controller's program, where it has several: serve or gateway-provisioner.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "PROGRAM", hide_short_help = true)]
+    pub controller: Controller,
+    /// The API server does not validate; it still prunes and puts in defaults.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub skip_validation: bool,
     /// Variable of the controller's pod; may be given several times.
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value, hide_short_help = true)]
     pub env: Vec<(String, String)>,
@@ -96,6 +105,16 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
         _ => Err("write it as KEY=VALUE".into()),
     }
+}
+
+/// `--controller`
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum Controller {
+    /// The xDS server.
+    #[default]
+    Serve,
+    /// What makes gateways from Gateways.
+    GatewayProvisioner,
 }
 
 /// `--missing-secrets`
@@ -178,6 +197,17 @@ pub enum Kind {
     Ir,
     /// The resources as the controller loads them.
     Config,
+    /// What the controller writes into the statuses of objects.
+    Status,
+    /// What the API server refuses, and why.
+    Admission,
+    /// Why the controller does not serve, where it does not.
+    Error,
+    /// Contour's own configuration, as flags and files give it and as it takes effect.
+    #[value(name = "contourconfiguration")]
+    ContourConfiguration,
+    /// The objects that a provisioner creates.
+    Provisioned,
 }
 
 impl Kind {
@@ -188,6 +218,11 @@ impl Kind {
             Kind::Xds => "xds",
             Kind::Ir => "ir",
             Kind::Config => "config",
+            Kind::Status => "status",
+            Kind::Admission => "admission",
+            Kind::Error => "error",
+            Kind::ContourConfiguration => "contourconfiguration",
+            Kind::Provisioned => "provisioned",
         }
     }
 }

@@ -110,6 +110,9 @@ impl Writer<'_> {
         let compilation = self.compilation;
         Ok(match kind {
             Kind::Config => compilation.config.dump(),
+            Kind::Status | Kind::Admission | Kind::Error | Kind::ContourConfiguration | Kind::Provisioned => {
+                compilation.documents.get(kind.name()).cloned().ok_or_else(|| format!("there is no `{}` for this input", kind.name()))?
+            }
             _ if self.args.origins => dump_with_origins(compilation, &Positions::new(&compilation.inputs, &compilation.objects)),
             _ => dump_tree(&compilation.ir),
         })
@@ -120,7 +123,7 @@ fn envoy_document(kind: Kind) -> Option<envoy::Document> {
     match kind {
         Kind::Envoy => Some(envoy::Document::Bootstrap),
         Kind::Xds => Some(envoy::Document::Resources),
-        Kind::Ir | Kind::Config => None,
+        _ => None,
     }
 }
 

@@ -3,11 +3,11 @@
 //! What must not be here: what is in the texts.
 
 use crate::Unusable;
-use crate::args::{Deployment, MissingSecrets};
+use crate::args::{Controller, Deployment, MissingSecrets};
 use crate::output::reason;
 use chancery_core::compile::{Compilation, Compiler, Options};
 use chancery_core::diagnostic::Diagnostic;
-use chancery_core::dialect::{Dialect, ambassador};
+use chancery_core::dialect::{Dialect, ambassador, contour};
 use chancery_core::explain::not_utf8;
 use chancery_core::resource::{Input, Inputs, SourceId};
 use std::collections::BTreeSet;
@@ -48,7 +48,15 @@ fn options(deployment: &Deployment) -> Result<Options, Unusable> {
         },
         env: deployment.env.iter().map(|(key, value)| (key.as_str().into(), value.as_str().into())).collect(),
     };
-    Ok(Options { dialect, ambassador })
+    let contour = contour::Options {
+        controller: match deployment.controller {
+            Controller::Serve => contour::Controller::Serve,
+            Controller::GatewayProvisioner => contour::Controller::GatewayProvisioner,
+        },
+        arguments: deployment.controller_args.iter().map(|flag| flag.as_str().into()).collect(),
+        skip_validation: deployment.skip_validation,
+    };
+    Ok(Options { dialect, ambassador, contour })
 }
 
 /// Reads everything; bytes that are not UTF-8 become findings.

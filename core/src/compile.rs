@@ -10,9 +10,11 @@ use crate::backend::envoy::v3::Emitted;
 use crate::config::{Config, Ledger, Payload, Presence};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::secret;
-use crate::dialect::{Dialect, ambassador};
+use crate::dialect::{Dialect, ambassador, contour};
 use crate::ir::{Ir, SecretPart, SecretReference};
 use crate::resource::{DocumentCache, Inputs, Objects, read};
+use crate::text::Node;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// How to compile.
@@ -22,6 +24,8 @@ pub struct Options {
     pub dialect: Option<Dialect>,
     /// How Ambassador is deployed.
     pub ambassador: ambassador::Options,
+    /// How Contour is started.
+    pub contour: contour::Options,
 }
 
 /// What a compile established, stage by stage.
@@ -39,6 +43,8 @@ pub struct Compilation {
     pub ledger: Ledger,
     /// What the gateway does.
     pub ir: Ir,
+    /// What the controller answers besides: statuses, what the API server refused, its own configuration... by the name of the output.
+    pub documents: BTreeMap<&'static str, Node>,
     /// Everything found on the way, in the order of the stages.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -80,10 +86,16 @@ impl Compiler {
         let (objects, mut diagnostics) = read::read(inputs, &ambassador::fetch::read_options(), &mut self.documents);
         let dialect = options.dialect.unwrap_or_default();
         let mut ledger = Ledger::new(&objects);
+        let mut documents = BTreeMap::new();
         let (config, ir) = match dialect {
             Dialect::Ambassador => ambassador::compile(&objects, &options.ambassador, &mut self.ambassador, &mut ledger, &mut diagnostics),
+            Dialect::Contour => {
+                let (ir, answers) = contour::compile(&objects, &options.contour, &mut ledger, &mut diagnostics);
+                documents = answers;
+                (Config::default(), ir)
+            }
         };
-        Compilation { inputs: inputs.clone(), dialect, objects, config, ledger, ir, diagnostics }
+        Compilation { inputs: inputs.clone(), dialect, objects, config, ledger, ir, documents, diagnostics }
     }
 }
 

@@ -3,6 +3,7 @@
 //! A dialect must not know another one; `kubernetes` is what all of them share.
 
 pub mod ambassador;
+pub mod contour;
 pub mod kubernetes;
 
 /// A configuration language.
@@ -11,16 +12,19 @@ pub enum Dialect {
     /// Ambassador, also known as Emissary-ingress.
     #[default]
     Ambassador,
+    /// Contour.
+    Contour,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: &'static [Dialect] = &[Dialect::Ambassador];
+    pub const ALL: &'static [Dialect] = &[Dialect::Ambassador, Dialect::Contour];
 
     /// The word by which the command line names it.
     pub fn name(self) -> &'static str {
         match self {
             Dialect::Ambassador => "ambassador",
+            Dialect::Contour => "contour",
         }
     }
 

@@ -27,7 +27,9 @@ type Candidate = (Option<Str>, ObjectId);
 
 /// All references by field.
 pub(super) fn references(compilation: &Compilation) -> Vec<Reference> {
-    let Dialect::Ambassador = compilation.dialect;
+    if compilation.dialect != Dialect::Ambassador {
+        return Vec::new();
+    }
     let found = ambassador::relations::relations(&compilation.config);
     // By kind and name, then namespace: some references do not care for the namespace.
     let mut by_name: HashMap<(Str, Str), Vec<Candidate>> = HashMap::new();

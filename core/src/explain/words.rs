@@ -11,6 +11,7 @@ use alloc::string::String;
 fn controller(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Ambassador => "Emissary",
+        Dialect::Contour => "Contour",
     }
 }
 
@@ -39,8 +40,11 @@ pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: Dialect) -> String {
 
 /// What is known of a default at the end of a pointer, where this value (as JSON) stands.
 pub(super) fn known_default(pointer: &str, value: &str, dialect: Dialect) -> Option<String> {
-    let Dialect::Ambassador = dialect;
-    let known = AMBASSADOR.iter().find(|(end, usual, _)| pointer.ends_with(end) && (*usual == value || usual.is_empty()))?;
+    let known = match dialect {
+        Dialect::Ambassador => AMBASSADOR,
+        Dialect::Contour => &[],
+    };
+    let known = known.iter().find(|(end, usual, _)| pointer.ends_with(end) && (*usual == value || usual.is_empty()))?;
     Some(format!("default: {}", known.2))
 }
 

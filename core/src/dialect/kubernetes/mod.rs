@@ -3,6 +3,7 @@
 //!
 //! What must not be here: what a controller makes of them.
 
+pub mod cursor;
 pub mod endpoints;
 pub mod ingress;
 pub mod metadata;

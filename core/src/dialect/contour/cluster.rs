@@ -1,0 +1,118 @@
+//! What the API server holds: objects that it took, with defaults put in and unknown fields gone, and what it refused.
+//!
+//! What must not be here: what Contour makes of them.
+
+use super::kinds::{self, Kind};
+use crate::config::{Ledger, State, Why};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::{Object, Objects};
+use crate::text::{Node, Str};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// A namespace and a name.
+pub type Name = (Str, Str);
+
+/// An object that the API server took.
+#[derive(Clone, Debug)]
+pub struct Admitted<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its tree after pruning and with defaults.
+    pub root: Arc<Node>,
+}
+
+impl Admitted<'_> {
+    /// Its tree.
+    pub fn root(&self) -> Cursor<'_> {
+        Cursor::new(self.object.id, &self.root)
+    }
+
+    /// Its `spec`.
+    pub fn spec(&self) -> Cursor<'_> {
+        self.root().field("spec")
+    }
+
+    /// Namespace; empty for what stands in none.
+    pub fn namespace(&self) -> &Str {
+        const NONE: &Str = &Str::new_static("");
+        self.object.key.namespace.as_ref().unwrap_or(NONE)
+    }
+
+    /// Name.
+    pub fn name(&self) -> &Str {
+        &self.object.key.name
+    }
+
+    /// Namespace and name.
+    pub fn full_name(&self) -> Name {
+        (self.namespace().clone(), self.name().clone())
+    }
+
+    /// An annotation.
+    pub fn annotation(&self, name: &str) -> Option<Cursor<'_>> {
+        self.root().field("metadata").field("annotations").field(name).some()
+    }
+}
+
+/// What the API server refused, and its words.
+#[derive(Clone, Debug)]
+pub struct Refused<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// What it said.
+    pub errors: Vec<String>,
+}
+
+/// What the API server holds.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster<'a> {
+    admitted: BTreeMap<Kind, BTreeMap<Name, Admitted<'a>>>,
+    /// What it refused, in the order of the text.
+    pub refused: Vec<Refused<'a>>,
+}
+
+impl<'a> Cluster<'a> {
+    /// Applies all documents in order.
+    pub fn apply(objects: &'a Objects, skip_validation: bool, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Self {
+        let mut cluster = Self::default();
+        for object in objects.iter().filter(|object| object.parent.is_none()) {
+            if object.broken {
+                ledger.set(object.id, State::Invalid("it cannot be read".into()));
+                continue;
+            }
+            let Some(kind) = kinds::find(&object.key.group, &object.key.kind) else {
+                ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read this kind".into()));
+                continue;
+            };
+            match kinds::admit(kind, object, skip_validation, sink) {
+                Ok(root) => {
+                    let admitted = Admitted { object, root };
+                    let name = admitted.full_name();
+                    if let Some(earlier) = cluster.admitted.entry(kind).or_default().insert(name, admitted) {
+                        ledger.set(earlier.object.id, State::Shadowed(object.id));
+                    }
+                    ledger.set(object.id, State::Loaded);
+                }
+                Err(errors) => {
+                    ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into()));
+                    cluster.refused.push(Refused { object, errors });
+                }
+            }
+        }
+        cluster
+    }
+
+    /// All objects of a kind, by namespace and name.
+    pub fn all(&self, kind: Kind) -> impl Iterator<Item = &Admitted<'a>> {
+        self.admitted.get(&kind).into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// One object.
+    pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Admitted<'a>> {
+        self.admitted.get(&kind)?.get(&(Str::new(namespace), Str::new(name)))
+    }
+}

@@ -1,0 +1,52 @@
+//! Contour: what it reads, what that means, and what it makes of it.
+//!
+//! Follows projectcontour/contour of August 2026 as a cluster runs it: API server, `contour serve`, and the Gateway provisioner.
+
+pub mod cluster;
+pub mod kinds;
+pub mod lower;
+pub mod model;
+pub mod options;
+pub mod settings;
+pub mod source;
+pub mod status;
+
+pub use options::{Controller, Options};
+
+use crate::config::Ledger;
+use crate::diagnostic::Diagnostic;
+use crate::ir::Ir;
+use crate::resource::Objects;
+use crate::text::Node;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use cluster::Cluster;
+use settings::Settings;
+use source::Source;
+use status::Statuses;
+
+/// What Contour answers besides Envoy's configuration, by the name of the output.
+pub type Documents = BTreeMap<&'static str, Node>;
+
+/// From objects to the IR and the other answers.
+pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> (Ir, Documents) {
+    let cluster = Cluster::apply(objects, options.skip_validation, ledger, sink);
+    let mut documents = Documents::new();
+    if !cluster.refused.is_empty() {
+        documents.insert("admission", status::admission(&cluster.refused));
+    }
+    let settings = match Settings::load(&cluster, options, sink) {
+        Ok(settings) => settings,
+        Err(failure) => {
+            let error = status::object(alloc::vec![("error", status::text(&failure.error)), ("stage", status::text(failure.stage))]);
+            documents.insert("error", error);
+            return (Ir::default(), documents);
+        }
+    };
+    let source = Source { cluster: &cluster, settings: &settings };
+    let statuses = Statuses::default();
+    let graph = model::Graph::default();
+    let ir = lower::lower(&graph, &source, &settings);
+    documents.insert("status", statuses.document());
+    (ir, documents)
+}

@@ -1,0 +1,41 @@
+//! Certificates, keys and lists as Secrets and ConfigMaps hold them.
+//!
+//! What must not be here: whether they are valid.
+
+use crate::resource::{Origin, Secret};
+use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+/// What holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MaterialKind {
+    /// A Secret.
+    Secret,
+    /// A ConfigMap with `ca.crt`.
+    ConfigMap,
+}
+
+/// A Secret's or ConfigMap's data, decoded.
+#[derive(Clone, Debug)]
+pub struct Material {
+    /// What holds it.
+    pub kind: MaterialKind,
+    /// Namespace.
+    pub namespace: Str,
+    /// Name.
+    pub name: Str,
+    /// `kubernetes.io/tls`, `Opaque`...; empty for a ConfigMap.
+    pub secret_type: Str,
+    /// Values by key.
+    pub data: BTreeMap<Str, Secret<Vec<u8>>>,
+    /// The object.
+    pub origin: Origin,
+}
+
+impl Material {
+    /// The value of a key; empty where there is none.
+    pub fn get(&self, key: &str) -> &[u8] {
+        self.data.get(key).map_or(&[], |value| value.expose())
+    }
+}
