@@ -5,6 +5,7 @@
 pub mod cluster;
 pub mod kinds;
 pub mod lower;
+pub mod material;
 pub mod model;
 pub mod options;
 pub mod settings;
@@ -43,7 +44,7 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
             return (Ir::default(), documents);
         }
     };
-    let source = Source { cluster: &cluster, settings: &settings };
+    let source = Source::new(&cluster, &settings, options, ledger);
     let statuses = Statuses::default();
     let graph = model::Graph::default();
     let ir = lower::lower(&graph, &source, &settings);

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: when a status is written.
 
+use super::cluster::Name;
 use crate::text::{Node, Object, Str, Value};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -19,6 +20,11 @@ impl Statuses {
         self.by_object.insert((Str::new(kind), Str::new(namespace), Str::new(name)), status);
     }
 
+    /// A status to change.
+    pub fn get_mut(&mut self, kind: &str, namespace: &str, name: &str) -> Option<&mut Node> {
+        self.by_object.get_mut(&(Str::new(kind), Str::new(namespace), Str::new(name)))
+    }
+
     /// All of them: `[{kind, namespace, name, status}]`, those without a namespace without that field.
     pub fn document(self) -> Node {
         let items = self.by_object.into_iter().map(|((kind, namespace, name), status)| {
@@ -29,11 +35,115 @@ impl Statuses {
             fields.push(("status", status));
             object(fields)
         });
-        Node::synthesised(Value::Array(items.collect()))
+        list(items.collect())
     }
 }
 
-/// A condition; `None` for the generation where it is not observed.
+/// A condition of HTTPProxy and ExtensionService, with what is wrong in detail (Contour `apis/projectcontour/v1/helpers.go`).
+#[derive(Clone, Debug, Default)]
+pub struct DetailedCondition {
+    /// What is wrong, in the order of discovery.
+    pub errors: Vec<SubCondition>,
+    /// What is ignored.
+    pub warnings: Vec<SubCondition>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub struct SubCondition {
+    /// `RouteError`, `TLSError`...
+    pub kind: &'static str,
+    /// One word for it.
+    pub reason: &'static str,
+    /// A sentence.
+    pub message: String,
+}
+
+/// The longest message that Contour writes, in bytes.
+const LONGEST: usize = 32760;
+
+impl SubCondition {
+    /// One thing that is wrong.
+    pub fn new(kind: &'static str, reason: &'static str, mut message: String) -> Self {
+        if message.len() > LONGEST {
+            let end = (0..=LONGEST).rev().find(|at| message.is_char_boundary(*at)).unwrap_or_default();
+            message.truncate(end);
+        }
+        Self { kind, reason, message }
+    }
+
+    fn node(&self) -> Node {
+        object(alloc::vec![("message", text(&self.message)), ("reason", text(self.reason)), ("status", text("True")), ("type", text(self.kind))])
+    }
+}
+
+impl DetailedCondition {
+    /// Whether nothing is wrong.
+    pub fn is_valid(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// The condition `Valid`; `message` is said when nothing is wrong.
+    fn node(&self, message: &str) -> Node {
+        let mut fields =
+            if self.is_valid() { condition("Valid", "True", "Valid", message) } else { condition("Valid", "False", "ErrorPresent", ERRORS) };
+        for (name, conditions) in [("errors", &self.errors), ("warnings", &self.warnings)] {
+            if !conditions.is_empty() {
+                fields.push((name, list(conditions.iter().map(SubCondition::node).collect())));
+            }
+        }
+        object(fields)
+    }
+
+    /// The status of an ExtensionService.
+    pub fn extension_status(&self) -> Node {
+        object(alloc::vec![("conditions", list(alloc::vec![self.node("Valid ExtensionService")]))])
+    }
+
+    /// The status of an HTTPProxy.
+    pub fn proxy_status(&self) -> Node {
+        let orphan = self.errors.iter().find(|error| error.kind == "Orphaned");
+        let (current, description) = match (self.is_valid(), orphan) {
+            (true, _) => ("valid", VALID_PROXY),
+            (false, Some(orphan)) => ("orphaned", orphan.message.as_str()),
+            (false, None) => ("invalid", ERRORS),
+        };
+        object(alloc::vec![
+            ("conditions", list(alloc::vec![self.node(VALID_PROXY)])),
+            ("currentStatus", text(current)),
+            ("description", text(description)),
+            ("loadBalancer", object(Vec::new())),
+        ])
+    }
+}
+
+const VALID_PROXY: &str = "Valid HTTPProxy";
+const ERRORS: &str = "At least one error present, see Errors for details";
+
+/// Conditions of HTTPProxies, as they are found along delegation: what is wrong once stays wrong.
+#[derive(Clone, Debug, Default)]
+pub struct ProxyConditions {
+    found: BTreeMap<Name, DetailedCondition>,
+}
+
+impl ProxyConditions {
+    /// Writes down what was found on one visit (Contour `internal/status/cache.go`, `ProxyAccessor`).
+    pub fn commit(&mut self, proxy: &Name, condition: DetailedCondition) {
+        match self.found.get(proxy) {
+            Some(earlier) if !earlier.is_valid() && condition.is_valid() => {}
+            _ => {
+                self.found.insert(proxy.clone(), condition);
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &DetailedCondition)> {
+        self.found.iter()
+    }
+}
+
+/// The fields of a condition of an object that was just made.
 pub fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Vec<(&'static str, Node)> {
     alloc::vec![
         ("message", text(message)),

@@ -4,8 +4,10 @@
 //! What must not be here: what a controller makes of them.
 
 pub mod cursor;
+pub mod der;
 pub mod endpoints;
 pub mod ingress;
+pub mod json;
 pub mod metadata;
 pub mod secret;
 pub mod selector;
