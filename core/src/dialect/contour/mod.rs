@@ -8,6 +8,7 @@ pub mod lower;
 pub mod material;
 pub mod model;
 pub mod options;
+pub mod processor;
 pub mod settings;
 pub mod source;
 pub mod status;
@@ -24,7 +25,6 @@ use alloc::vec::Vec;
 use cluster::Cluster;
 use settings::Settings;
 use source::Source;
-use status::Statuses;
 
 /// What Contour answers besides Envoy's configuration, by the name of the output.
 pub type Documents = BTreeMap<&'static str, Node>;
@@ -45,9 +45,8 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
         }
     };
     let source = Source::new(&cluster, &settings, options, ledger);
-    let statuses = Statuses::default();
-    let graph = model::Graph::default();
-    let ir = lower::lower(&graph, &source, &settings);
-    documents.insert("status", statuses.document());
+    let processed = processor::process(&source);
+    let ir = lower::lower(&processed.graph, &source, &settings);
+    documents.insert("status", processed.statuses.document());
     (ir, documents)
 }

@@ -3,6 +3,7 @@
 //! What must not be here: when a status is written.
 
 use super::cluster::Name;
+use crate::resource::Origin;
 use crate::text::{Node, Object, Str, Value};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -57,6 +58,8 @@ pub struct SubCondition {
     pub reason: &'static str,
     /// A sentence.
     pub message: String,
+    /// What is wrong, in the input.
+    pub origin: Origin,
 }
 
 /// The longest message that Contour writes, in bytes.
@@ -64,12 +67,12 @@ const LONGEST: usize = 32760;
 
 impl SubCondition {
     /// One thing that is wrong.
-    pub fn new(kind: &'static str, reason: &'static str, mut message: String) -> Self {
+    pub fn new(kind: &'static str, reason: &'static str, mut message: String, origin: Origin) -> Self {
         if message.len() > LONGEST {
             let end = (0..=LONGEST).rev().find(|at| message.is_char_boundary(*at)).unwrap_or_default();
             message.truncate(end);
         }
-        Self { kind, reason, message }
+        Self { kind, reason, message, origin }
     }
 
     fn node(&self) -> Node {

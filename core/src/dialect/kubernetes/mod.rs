@@ -6,6 +6,7 @@
 pub mod cursor;
 pub mod der;
 pub mod endpoints;
+pub mod go;
 pub mod ingress;
 pub mod json;
 pub mod metadata;

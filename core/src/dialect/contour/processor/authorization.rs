@@ -1,0 +1,109 @@
+//! External authorization (Contour `internal/dag/httpproxy_processor.go`, `computeVirtualHostAuthorization`).
+//!
+//! What must not be here: routes.
+
+use super::Processing;
+use super::policy;
+use super::record::Record;
+use crate::dialect::contour::model::{Authorization, AuthorizationBody, HeaderNameMatch, MatchType, Timeout};
+use crate::dialect::contour::source::quoted;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::Sourced;
+use crate::schema::go_quoted;
+use crate::text::Str;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+impl Processing<'_> {
+    /// Who is asked, for a host of an HTTPProxy in this namespace.
+    pub(super) fn authorization(&self, at: Cursor<'_>, namespace: &str, record: &mut Record) -> Option<Sourced<Authorization>> {
+        let reference = at.field("extensionRef");
+        let version = reference.field("apiVersion").str();
+        if !matches!(version, "" | "projectcontour.io/v1alpha1") {
+            let what = "Spec.Virtualhost.Authorization.extensionRef specifies an unsupported resource version";
+            record.error("AuthError", "AuthBadResourceVersion", format!("{what} {}", go_quoted(version)), reference.field("apiVersion").origin());
+            return None;
+        }
+        let namespace = match reference.field("namespace").str() {
+            "" => namespace,
+            own => own,
+        };
+        let name = (Str::new(namespace), Str::new(reference.field("name").str()));
+        let cluster = format!("extension/{}/{}", name.0, name.1);
+        let Some(service) = self.graph.extensions.get(cluster.as_str()).cloned() else {
+            let message = format!("Spec.Virtualhost.Authorization.ServiceRef extension service {} not found", quoted(&name));
+            record.error("AuthError", "ExtensionServiceNotFound", message, reference.origin());
+            return None;
+        };
+        let response = at.field("responseTimeout");
+        let mut response_timeout = match policy::timeout(response.str()) {
+            Ok(timeout) => Sourced::new(timeout, response.origin()),
+            Err(why) => {
+                let message = format!("Spec.Virtualhost.Authorization.ResponseTimeout is invalid: {why}");
+                record.error("AuthError", "AuthResponseTimeoutInvalid", message, response.origin());
+                return None;
+            }
+        };
+        if response_timeout.value == Timeout::Default {
+            response_timeout = service.timeouts.response;
+        }
+        let http = at.field("serviceType").str() == "http";
+        let context = at.field("authPolicy").field("context");
+        if http && context.has_items() {
+            let message = "Spec.Virtualhost.Authorization.AuthPolicy.Context are only applied to grpc service type";
+            record.error("AuthError", "AuthContextForHTTP", message, context.origin());
+            return None;
+        }
+        let settings = at.field("httpSettings");
+        let mut headers = |field: &str, name: &str| match allowed_headers(settings.field(field)) {
+            Ok(headers) => Some(headers),
+            Err(why) => {
+                let message = format!("Spec.Virtualhost.Authorization.HTTPServerSettings.{name} is invalid: {why}");
+                record.error("AuthError", "AuthBadAllowedHeader", message, settings.field(field).origin());
+                None
+            }
+        };
+        let allowed_request_headers = headers("allowedAuthorizationHeaders", "AllowedAuthorizationHeaders")?;
+        let allowed_upstream_headers = headers("allowedUpstreamHeaders", "AllowedUpstreamHeaders")?;
+        let truth = |at: Cursor<'_>| Sourced::new(at.is_true(), at.origin());
+        let body = at.field("withRequestBody").some().map(|body| {
+            let max = body.field("maxRequestBytes");
+            let bytes = max.u32().filter(|bytes| bytes.value != 0).unwrap_or_else(|| Sourced::new(1024, max.origin()));
+            let settings = AuthorizationBody {
+                max_bytes: bytes,
+                allow_partial: truth(body.field("allowPartialMessage")),
+                pack_as_bytes: truth(body.field("packAsBytes")),
+            };
+            Sourced::new(settings, body.origin())
+        });
+        let authorization = Authorization {
+            http,
+            allowed_request_headers,
+            allowed_upstream_headers,
+            path_prefix: Sourced::new(Str::new(settings.field("pathPrefix").str()), settings.field("pathPrefix").origin()),
+            service,
+            response_timeout,
+            fail_open: truth(at.field("failOpen")),
+            body,
+        };
+        Some(Sourced::new(authorization, at.origin()))
+    }
+}
+
+fn allowed_headers(at: Cursor<'_>) -> Result<Vec<Sourced<HeaderNameMatch>>, String> {
+    let fields = [("exact", MatchType::Exact), ("prefix", MatchType::Prefix), ("suffix", MatchType::Suffix), ("contains", MatchType::Contains)];
+    let mut headers = Vec::new();
+    for item in at.items() {
+        let mut written = fields.into_iter().filter(|(field, _)| !item.field(field).str().is_empty());
+        let Some((field, match_type)) = written.next() else {
+            return Err("one of prefix, suffix, exact or contains is required for each allowedHeader".to_string());
+        };
+        if written.next().is_some() {
+            return Err("only one of prefix, suffix, exact, and contains should be set in the allowedHeader".to_string());
+        }
+        let header = HeaderNameMatch { match_type, value: item.field(field).str().into(), ignore_case: item.field("ignoreCase").is_true() };
+        headers.push(Sourced::new(header, item.origin()));
+    }
+    Ok(headers)
+}

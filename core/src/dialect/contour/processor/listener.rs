@@ -1,0 +1,37 @@
+//! Listeners (Contour `internal/dag/listener_processor.go`).
+//!
+//! What must not be here: hosts.
+
+use super::Processing;
+use crate::dialect::contour::model::Listener;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::{Rule, Sourced};
+use crate::text::Str;
+
+impl Processing<'_> {
+    /// The two listeners that Contour has without a Gateway.
+    pub(super) fn listeners(&mut self) {
+        let listeners = [
+            ("ingress_http", "http", "envoy.http", 8080, "ingress_http", ""),
+            ("ingress_https", "https", "envoy.https", 8443, "https", "ingress_fallbackcert"),
+        ];
+        for (name, protocol, path, default, route_config, fallback_route_config) in listeners {
+            let at = self.source.settings.at(path);
+            let listener = Listener {
+                name: Str::new_static(name),
+                protocol: Str::new_static(protocol),
+                address: Sourced::new(Str::new(at.field("address").str()), at.field("address").origin()).by(Rule::Module),
+                port: port(at.field("port"), default),
+                route_config: Str::new_static(route_config),
+                fallback_route_config: Str::new_static(fallback_route_config),
+                ..Listener::default()
+            };
+            self.graph.listeners.insert(listener.name.clone(), listener);
+        }
+    }
+}
+
+fn port(at: Cursor<'_>, default: u32) -> Sourced<u32> {
+    let port = at.int().and_then(|port| u32::try_from(port).ok()).filter(|port| *port > 0);
+    Sourced::new(port.unwrap_or(default), at.origin()).by(Rule::Module)
+}

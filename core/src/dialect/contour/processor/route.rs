@@ -1,0 +1,577 @@
+//! Routes of HTTPProxies along delegation (Contour `internal/dag/httpproxy_processor.go`, `computeRoutes`).
+//!
+//! What must not be here: the host that they belong to.
+
+use super::httpproxy::{Root, variables};
+use super::record::Record;
+use super::{Processing, condition, header, policy};
+use crate::dialect::contour::cluster::{Admitted, Name};
+use crate::dialect::contour::model::{
+    Cluster, ClusterTimeouts, Conditions, DirectResponse, HeaderCondition, HeadersPolicy, HttpHealthCheck, InternalRedirect, MatchType, Mirror,
+    PathCondition, PathRewrite, Redirect, Route, Service,
+};
+use crate::dialect::contour::source::PortRef;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::{Origin, Rule, Sourced};
+use crate::schema::go_quoted;
+use crate::text::Str;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// How long a chain of includes may be; Contour knows no limit.
+pub(super) const DEEPEST: usize = 64;
+
+/// How many includes of one root are followed; Contour knows no limit.
+const MOST: usize = 20_000;
+
+/// Where one is on the way from a root.
+#[derive(Default)]
+pub(super) struct Delegation {
+    /// The HTTPProxies on the way.
+    visited: Vec<Name>,
+    /// How many includes have been followed.
+    followed: usize,
+}
+
+/// What a route's clusters share.
+struct ForRoute<'r> {
+    namespace: &'r Str,
+    health: Option<Sourced<HttpHealthCheck>>,
+    timeouts: ClusterTimeouts,
+    lb_policy: Sourced<Str>,
+    request_headers: Option<HeadersPolicy>,
+}
+
+impl<'a> Processing<'a> {
+    /// The routes of an HTTPProxy and of those that it includes.
+    pub(super) fn routes(
+        &mut self,
+        root: &Root<'a>,
+        proxy: &'a Admitted<'a>,
+        conditions: &[Cursor<'a>],
+        way: &mut Delegation,
+        orphans: &mut BTreeSet<Name>,
+        record: &mut Record,
+    ) -> Vec<Route> {
+        let name = proxy.full_name();
+        if way.visited.contains(&name) || way.visited.len() >= DEEPEST || way.followed >= MOST {
+            let path: Vec<String> = way.visited.iter().chain([&name]).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
+            let message = format!("include creates an include cycle: {}", path.join(" -> "));
+            record.error("IncludeError", "IncludeCreatesCycle", message, proxy.spec().field("includes").origin());
+            return Vec::new();
+        }
+        way.visited.push(name);
+        way.followed += 1;
+        let mut routes = Vec::new();
+        let mut seen: Vec<Conditions> = Vec::new();
+        for include in proxy.spec().field("includes").items() {
+            routes.extend(self.include(root, proxy, include, conditions, &mut seen, (way, orphans), record));
+        }
+        let mut variables = variables(proxy.namespace());
+        let mut complete = true;
+        for at in proxy.spec().field("routes").items() {
+            let all: Vec<Cursor<'_>> = conditions.iter().copied().chain(at.field("conditions").items()).collect();
+            match self.route(root, proxy, at, &all, &mut variables, record) {
+                Some(route) => routes.push(route),
+                None => {
+                    complete = false;
+                    break;
+                }
+            }
+        }
+        way.visited.pop();
+        if complete { expand_prefixes(routes) } else { Vec::new() }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an include is looked at in the light of everything on the way")]
+    fn include(
+        &mut self,
+        root: &Root<'a>,
+        proxy: &'a Admitted<'a>,
+        include: Cursor<'a>,
+        conditions: &[Cursor<'a>],
+        seen: &mut Vec<Conditions>,
+        (way, orphans): (&mut Delegation, &mut BTreeSet<Name>),
+        record: &mut Record,
+    ) -> Vec<Route> {
+        let written = include.field("conditions");
+        let own: Vec<Cursor<'a>> = written.items().collect();
+        if let Err(why) = condition::check_include(written).and_then(|()| condition::check_paths(written)) {
+            record.error("IncludeError", "PathMatchConditionsNotValid", format!("include: {why}"), written.origin());
+            return Vec::new();
+        }
+        if let Err(why) = condition::check_headers(&own) {
+            record.error("RouteError", "HeaderMatchConditionsNotValid", why, written.origin());
+            return Vec::new();
+        }
+        if let Err(why) = condition::check_queries(&own) {
+            record.error("RouteError", "QueryParameterMatchConditionsNotValid", why, written.origin());
+            return Vec::new();
+        }
+        let mut merged = condition::merge(&own, include.origin());
+        merged.headers.sort_by_key(in_order);
+        merged.queries.sort_by(|a, b| (a.match_type, !a.ignore_case, &a.name, &a.value).cmp(&(b.match_type, !b.ignore_case, &b.name, &b.value)));
+        let everything = merged.path.text() == "/" && merged.headers.is_empty() && merged.queries.is_empty();
+        if !everything && seen.contains(&merged) {
+            record.error("IncludeError", "DuplicateMatchConditions", "duplicate conditions defined on an include", written.origin());
+            return Vec::new();
+        }
+        seen.push(merged);
+        let namespace = match include.field("namespace").str() {
+            "" => proxy.namespace().as_str(),
+            namespace => namespace,
+        };
+        let name: Name = (namespace.into(), include.field("name").str().into());
+        let Some(next) = self.source.proxies.get(&name).copied() else {
+            record.error("IncludeError", "IncludeNotFound", format!("include {}/{} not found", name.0, name.1), include.field("name").origin());
+            return bad_gateway(&own, include, proxy);
+        };
+        if next.spec().field("virtualhost").exists() {
+            let message = format!("root httpproxy cannot include another root httpproxy ({}/{})", name.0, name.1);
+            record.error("IncludeError", "RootIncludesRoot", message, include.field("name").origin());
+            return bad_gateway(&own, include, proxy);
+        }
+        let all: Vec<Cursor<'a>> = conditions.iter().copied().chain(own).collect();
+        let mut inner = Record::default();
+        let routes = self.routes(root, next, &all, way, orphans, &mut inner);
+        self.proxies.commit(&name, inner.condition);
+        orphans.remove(&name);
+        routes
+    }
+
+    /// One route; `None` with something recorded where it is wrong, which ends its HTTPProxy's routes.
+    fn route(
+        &self,
+        root: &Root<'_>,
+        proxy: &Admitted<'_>,
+        at: Cursor<'_>,
+        conditions: &[Cursor<'_>],
+        variables: &mut header::Variables,
+        record: &mut Record,
+    ) -> Option<Route> {
+        let mut fail = |kind, reason, message: String, origin: Origin| {
+            record.error(kind, reason, message, origin);
+        };
+        let (services, redirect, direct) = (at.field("services"), at.field("requestRedirectPolicy"), at.field("directResponsePolicy"));
+        if u8::from(services.has_items()) + u8::from(redirect.exists()) + u8::from(direct.exists()) != 1 {
+            let message = "must set exactly one of route.services or route.requestRedirectPolicy or route.directResponsePolicy";
+            fail("RouteError", "RouteActionCountNotValid", message.to_string(), at.origin());
+            return None;
+        }
+        let checks = [
+            (condition::check_paths(at.field("conditions")).map_err(|why| format!("route: {why}")), "PathMatchConditionsNotValid"),
+            (condition::check_headers(conditions), "HeaderMatchConditionsNotValid"),
+            (condition::check_queries(conditions), "QueryParameterMatchConditionsNotValid"),
+        ];
+        for (check, reason) in checks {
+            if let Err(why) = check {
+                fail("RouteError", reason, why, at.field("conditions").origin());
+                return None;
+            }
+        }
+        let mut route = Route::new(condition::merge(conditions, at.origin()));
+        let (request, response) = (at.field("requestHeadersPolicy"), at.field("responseHeadersPolicy"));
+        match header::policy(request, true, variables) {
+            Ok(headers) => route.request_headers = headers,
+            Err(why) => {
+                fail("RouteError", "RequestHeadersPolicyInvalid", format!("{why} on request headers"), request.origin());
+                return None;
+            }
+        }
+        match header::policy(response, false, variables) {
+            Ok(headers) => route.response_headers = headers,
+            Err(why) => {
+                fail("RouteError", "ResponseHeaderPolicyInvalid", format!("{why} on response headers"), response.origin());
+                return None;
+            }
+        }
+        match policy::cookies(at.field("cookieRewritePolicies")) {
+            Ok(cookies) => route.cookies = cookies,
+            Err(why) => {
+                let message = format!("{why} on route cookie rewrite rules");
+                fail("RouteError", "CookieRewritePoliciesInvalid", message, at.field("cookieRewritePolicies").origin());
+                return None;
+            }
+        }
+        let timeouts = match policy::timeouts(at.field("timeoutPolicy"), self.common.connect_timeout) {
+            Ok((route_timeouts, timeouts)) => {
+                route.timeouts = route_timeouts;
+                timeouts
+            }
+            Err(why) => {
+                let message = format!("route.timeoutPolicy failed to parse: {why}");
+                fail("RouteError", "TimeoutPolicyNotValid", message, at.field("timeoutPolicy").origin());
+                return None;
+            }
+        };
+        let limits = at.field("rateLimitPolicy");
+        match policy::rate_limit(limits) {
+            Ok(limit) => route.rate_limit = limit,
+            Err(why) => {
+                fail("RouteError", "RateLimitPolicyNotValid", format!("route.rateLimitPolicy is invalid: {why}"), limits.origin());
+                return None;
+            }
+        }
+        let no_limits = limits.field("global").field("disabled");
+        route.ignore_host_rate_limits = no_limits.is_true().then(|| Sourced::new((), no_limits.origin()));
+        let (hash_policies, lb_policy) = policy::hash_policies(at.field("loadBalancerPolicy"), record);
+        route.hash_policies = hash_policies;
+        if redirect.field("path").exists() && redirect.field("prefix").exists() {
+            let message = "route.requestRedirectPolicy is invalid: cannot specify both redirect path and redirect prefix";
+            record.error("RouteError", "RequestRedirectPolicy", message, redirect.origin());
+            return None;
+        }
+        route.redirect = redirect.some().map(redirect_of);
+        route.direct_response = direct.some().map(|direct| {
+            let status = direct.field("statusCode");
+            let response = DirectResponse {
+                status: status.u32().unwrap_or_else(|| Sourced::new(0, status.origin())),
+                body: Sourced::new(Str::new(direct.field("body").str()), direct.field("body").origin()),
+            };
+            Sourced::new(response, direct.origin())
+        });
+        route.internal_redirect = at.field("internalRedirectPolicy").some().map(internal_redirect);
+        route.retry = policy::retry(at.field("retryPolicy"));
+        let websockets = at.field("enableWebsockets");
+        route.websocket = websockets.is_true().then(|| Sourced::new((), websockets.origin()));
+        let insecure = at.field("permitInsecure").is_true() && !self.source.settings.at("httpproxy.disablePermitInsecure").is_true();
+        let tls = root.virtual_host.field("tls");
+        route.https_upgrade = (root.enforce_tls && !insecure).then(|| Sourced::new((), tls.origin()).by(Rule::Host));
+        route.source = ("HTTPProxy".into(), proxy.namespace().clone(), proxy.name().clone());
+        route.origins = alloc::vec![at.origin(), root.virtual_host.origin()];
+        self.authorize(root, at, &mut route);
+        self.rewrite(at, &mut route, record)?;
+        let health = match policy::http_health(at.field("healthCheckPolicy")) {
+            Ok(health) => health,
+            Err(why) => {
+                record.error("RouteError", "HealthCheckPolicyInvalid", why, at.field("healthCheckPolicy").origin());
+                return None;
+            }
+        };
+        let shared = ForRoute { namespace: proxy.namespace(), health, timeouts, lb_policy, request_headers: route.request_headers.clone() };
+        for service in services.items() {
+            self.backend(&shared, service, &mut route, variables, record)?;
+        }
+        if route.clusters.is_empty() && !redirect.exists() && !direct.exists() {
+            route.direct_response = Some(answer(503, services.origin()));
+        }
+        if root.host.value.starts_with("*.") {
+            route.conditions.headers.push(wildcard_condition(&root.host));
+        }
+        self.verify_tokens(root, at.field("jwtVerificationPolicy"), &mut route, record)?;
+        route.ip_filter = policy::ip_filter(at.field("ipAllowPolicy"), at.field("ipDenyPolicy"), record).ok()?;
+        Some(route)
+    }
+
+    /// Whether a route's requests are authorized, and with which context.
+    fn authorize(&self, root: &Root<'_>, at: Cursor<'_>, route: &mut Route) {
+        let own = root.virtual_host.field("authorization");
+        let global = self.source.settings.at("globalExtAuth");
+        let base = if own.exists() { own } else { global };
+        if !base.exists() {
+            return;
+        }
+        let mut disabled = base.field("authPolicy").field("disabled");
+        if at.field("authPolicy").exists() {
+            disabled = at.field("authPolicy").field("disabled");
+        }
+        route.auth_disabled = disabled.is_true().then(|| Sourced::new((), disabled.origin()));
+        for (holder, rule) in [(base, Rule::Host), (at, Rule::Field)] {
+            for (key, value) in holder.field("authPolicy").field("context").entries() {
+                route.auth_context.insert(key.clone(), Sourced::new(Str::new(value.str()), value.origin()).by(rule));
+            }
+        }
+    }
+
+    /// The replacement of a prefix.
+    fn rewrite(&self, at: Cursor<'_>, route: &mut Route, record: &mut Record) -> Option<()> {
+        const WRONG: &str = "PrefixReplaceError";
+        let replacements = at.field("pathRewritePolicy").field("replacePrefix");
+        if replacements.is_empty() {
+            return Some(());
+        }
+        if !route.conditions.path.is_prefix() {
+            let message = "cannot specify prefix replacements without a prefix condition";
+            record.error(WRONG, "MustHavePrefix", message, replacements.origin());
+            return None;
+        }
+        let mut prefixes = BTreeSet::new();
+        for item in replacements.items() {
+            let prefix = item.field("prefix").str();
+            if !prefixes.insert(prefix) {
+                let (reason, message) = match prefix {
+                    "" => ("AmbiguousReplacement", "ambiguous prefix replacement".to_string()),
+                    prefix => ("DuplicateReplacement", format!("duplicate replacement prefix '{prefix}'")),
+                };
+                record.error(WRONG, reason, message, item.origin());
+                return None;
+            }
+        }
+        let routed = route.conditions.path.text().clone();
+        let of = |wanted: &str| replacements.items().find(|item| item.field("prefix").str() == wanted);
+        let chosen = of(&routed).or_else(|| of(""));
+        route.rewrite = chosen.map(|item| {
+            let replacement = item.field("replacement");
+            Sourced::new(PathRewrite::Prefix(replacement.str().into()), replacement.origin())
+        });
+        Some(())
+    }
+
+    fn verify_tokens(&self, root: &Root<'_>, jwt: Cursor<'_>, route: &mut Route, record: &mut Record) -> Option<()> {
+        let (require, disabled) = (jwt.field("require"), jwt.field("disabled"));
+        if !require.str().is_empty() && disabled.is_true() {
+            let message = "route's JWT verification policy cannot specify both require and disabled";
+            record.error("JWTVerificationError", "InvalidJWTVerificationPolicy", message, jwt.origin());
+            return None;
+        }
+        route.jwt_provider = match require.text() {
+            Some(provider) => Some(provider),
+            None if disabled.is_true() => None,
+            None => root.default_jwt_provider.clone().map(|provider| provider.by(Rule::Host)),
+        };
+        Some(())
+    }
+
+    /// One of a route's services. `None` ends the HTTPProxy's routes.
+    fn backend(
+        &self,
+        shared: &ForRoute<'_>,
+        service: Cursor<'_>,
+        route: &mut Route,
+        variables: &mut header::Variables,
+        record: &mut Record,
+    ) -> Option<()> {
+        const WRONG: &str = "ServiceError";
+        let (name, port) = (service.field("name"), service.field("port").int().unwrap_or_default());
+        if !(1..=65535).contains(&port) {
+            let message = format!("service {}: port must be in the range 1-65535", go_quoted(name.str()));
+            record.error(WRONG, "ServicePortInvalid", message, service.field("port").origin());
+            return None;
+        }
+        let health_port = service.field("healthPort").int().filter(|port| shared.health.is_some() && *port > 0).unwrap_or_default();
+        let full = (shared.namespace.clone(), Str::new(name.str()));
+        let upstream = match self.service(&full, PortRef::Number(port), health_port) {
+            Ok(upstream) => self.with_default_limits(upstream),
+            Err(why) => {
+                let message = format!("Spec.Routes unresolved service reference: {why}");
+                record.error(WRONG, "ServiceUnresolvedReference", message, name.origin());
+                return Some(());
+            }
+        };
+        let protocol = match protocol_of(service, &upstream) {
+            Ok(protocol) => protocol,
+            Err(why) => {
+                record.error(WRONG, "UnsupportedProtocol", why, service.field("protocol").origin());
+                return None;
+            }
+        };
+        let mut validation = None;
+        if matches!(protocol.value.as_str(), "tls" | "h2") && service.field("validation").exists() {
+            validation = Some(self.service_validation(service, shared.namespace, record)?);
+        }
+        variables.insert("CONTOUR_SERVICE_NAME", name.str().into());
+        variables.insert("CONTOUR_SERVICE_PORT", port.to_string().into());
+        let (request, response) = (service.field("requestHeadersPolicy"), service.field("responseHeadersPolicy"));
+        let request_headers = match header::service_policy(Some(self.common.request_headers), request, true, variables) {
+            Ok(headers) => headers,
+            Err(why) => {
+                record.error(WRONG, "RequestHeadersPolicyInvalid", format!("{why} on request headers"), request.origin());
+                return None;
+            }
+        };
+        let response_headers = match header::service_policy(Some(self.common.response_headers), response, false, variables) {
+            Ok(headers) => headers,
+            Err(why) => {
+                record.error(WRONG, "ResponseHeadersPolicyInvalid", format!("{why} on response headers"), response.origin());
+                return None;
+            }
+        };
+        let cookies = match policy::cookies(service.field("cookieRewritePolicies")) {
+            Ok(cookies) => cookies,
+            Err(why) => {
+                let message = format!("{why} on service cookie rewrite rules");
+                record.error("RouteError", "CookieRewritePoliciesInvalid", message, service.field("cookieRewritePolicies").origin());
+                return None;
+            }
+        };
+        let client_certificate = match self.client_certificate() {
+            Ok(certificate) => certificate,
+            Err(why) => {
+                record.error("TLSError", "SecretNotValid", why, service.origin());
+                return None;
+            }
+        };
+        let slow = service.field("slowStartPolicy");
+        if slow.exists() && !matches!(shared.lb_policy.value.as_str(), "" | "RoundRobin" | "WeightedLeastRequest") {
+            let message = "slow start is only supported with RoundRobin or WeightedLeastRequest load balancer strategy";
+            record.error(WRONG, "SlowStartInvalid", message, slow.origin());
+            return None;
+        }
+        let slow_start = match policy::slow_start(slow) {
+            Ok(slow_start) => slow_start,
+            Err(why) => {
+                record.error(WRONG, "SlowStartInvalid", format!("{why} on slow start"), slow.origin());
+                return None;
+            }
+        };
+        let weight = service.field("weight");
+        let cluster = Cluster {
+            weight: weight.u32().unwrap_or_else(|| Sourced::new(0, weight.origin())),
+            protocol,
+            validation,
+            lb_policy: shared.lb_policy.clone(),
+            http_health: shared.health.clone(),
+            tcp_health: None,
+            sni: server_name(shared.request_headers.as_ref(), request_headers.as_ref(), &upstream),
+            request_headers,
+            response_headers,
+            cookies,
+            dns_family: self.common.dns_family.clone(),
+            client_certificate,
+            timeouts: shared.timeouts.clone(),
+            slow_start,
+            max_requests_per_connection: self.common.max_requests_per_connection,
+            per_connection_buffer_limit: self.common.per_connection_buffer_limit,
+            upstream_tls: Some(self.common.upstream_tls.clone()),
+            upstream: Arc::new(upstream),
+            origins: alloc::vec![service.origin()],
+        };
+        let mirror = service.field("mirror");
+        if mirror.is_true() {
+            if !route.mirrors.is_empty() {
+                record.error(WRONG, "OnlyOneMirror", "only one service per route may be nominated as mirror", mirror.origin());
+                return None;
+            }
+            let share = weight.int().filter(|share| *share != 0).unwrap_or(100);
+            route.mirrors.push(Mirror { cluster: Arc::new(cluster), weight: Sourced::new(share, weight.origin()) });
+        } else {
+            route.clusters.push(Arc::new(cluster));
+        }
+        Some(())
+    }
+}
+
+/// The protocol towards a service: its own field before what the Service says.
+pub(super) fn protocol_of(service: Cursor<'_>, upstream: &Service) -> Result<Sourced<Str>, String> {
+    match service.field("protocol").some() {
+        None => Ok(upstream.protocol.clone()),
+        Some(at) if matches!(at.str(), "h2c" | "h2" | "tls") => Ok(Sourced::new(at.str().into(), at.origin())),
+        Some(at) => Err(format!("unsupported protocol: {}", at.str())),
+    }
+}
+
+/// The server name sent: a rewritten host, of the service before the route's, else an external name.
+pub(super) fn server_name(route: Option<&HeadersPolicy>, service: Option<&HeadersPolicy>, upstream: &Service) -> Sourced<Str> {
+    let rewritten = [service, route].into_iter().flatten().find_map(|policy| policy.host_rewrite.clone());
+    rewritten.map_or_else(|| upstream.external_name.clone(), |host| host.by(Rule::Derived))
+}
+
+/// Envoy answers with a status alone.
+pub(super) fn answer(status: u32, origin: Origin) -> Sourced<DirectResponse> {
+    let derived = origin.by(Rule::Derived);
+    let response = DirectResponse { status: Sourced::new(status, derived), body: Sourced::default() };
+    Sourced::new(response, derived)
+}
+
+/// The answer where an include leads nowhere.
+fn bad_gateway(conditions: &[Cursor<'_>], include: Cursor<'_>, proxy: &Admitted<'_>) -> Vec<Route> {
+    if conditions.is_empty() {
+        return Vec::new();
+    }
+    let mut route = Route::new(condition::merge(conditions, include.origin()));
+    route.direct_response = Some(answer(502, include.origin()));
+    route.source = ("HTTPProxy".into(), proxy.namespace().clone(), proxy.name().clone());
+    route.origins = alloc::vec![include.origin()];
+    alloc::vec![route]
+}
+
+/// The order in which headers of includes are compared.
+fn in_order(header: &HeaderCondition) -> (MatchType, bool, bool, bool, Str, Str) {
+    let HeaderCondition { name, value, match_type, invert, ignore_case, missing_as_empty, .. } = header;
+    (*match_type, !*ignore_case, !*invert, !*missing_as_empty, name.clone(), value.clone())
+}
+
+/// A wildcard stands for one label; Envoy alone would let it stand for several.
+pub(super) fn wildcard_condition(host: &Sourced<Str>) -> HeaderCondition {
+    let mut value = String::from("^[a-z0-9]([-a-z0-9]*[a-z0-9])?");
+    for c in host.value.chars().skip(1) {
+        if "\\.+*?()|[]{}^$".contains(c) {
+            value.push('\\');
+        }
+        value.push(c);
+    }
+    value.push_str("(:[0-9]+)?");
+    HeaderCondition {
+        name: Str::new_static(":authority"),
+        value: value.into(),
+        match_type: MatchType::Regex,
+        invert: false,
+        ignore_case: false,
+        missing_as_empty: false,
+        origin: Sourced { value: (), origin: host.origin.map(|origin| origin.by(Rule::Host)) },
+    }
+}
+
+fn redirect_of(at: Cursor<'_>) -> Sourced<Redirect> {
+    let text = |field: &str| Sourced::new(Str::new(at.field(field).str()), at.field(field).origin());
+    let number = |field: &str| at.field(field).u32().unwrap_or_else(|| Sourced::new(0, at.field(field).origin()));
+    let (path, prefix) = (at.field("path"), at.field("prefix"));
+    let rewrite = match (path.some(), prefix.some()) {
+        (Some(path), _) => Some(Sourced::new(PathRewrite::Full(path.str().into()), path.origin())),
+        (None, Some(prefix)) => Some(Sourced::new(PathRewrite::Prefix(prefix.str().into()), prefix.origin())),
+        (None, None) => None,
+    };
+    let redirect = Redirect { hostname: text("hostname"), scheme: text("scheme"), port: number("port"), status: number("statusCode"), path: rewrite };
+    Sourced::new(redirect, at.origin())
+}
+
+fn internal_redirect(at: Cursor<'_>) -> Sourced<InternalRedirect> {
+    let max = at.field("maxInternalRedirects");
+    let cross = at.field("allowCrossSchemeRedirect");
+    let scheme = match cross.str() {
+        known @ ("Always" | "SafeOnly") => Str::new(known),
+        _ => Str::new_static("Never"),
+    };
+    let repeated = at.field("denyRepeatedRouteRedirect");
+    let policy = InternalRedirect {
+        max: max.u32().unwrap_or_else(|| Sourced::new(0, max.origin())),
+        codes: at.field("redirectResponseCodes").items().filter_map(Cursor::u32).collect(),
+        cross_scheme: Sourced::new(scheme, cross.origin()),
+        deny_repeated_route: Sourced::new(repeated.is_true(), repeated.origin()),
+    };
+    Sourced::new(policy, at.origin())
+}
+
+/// A replaced prefix `/foo` needs a twin `/foo/`, so that `/foo/x` keeps its slash; only where one route alone has that prefix.
+fn expand_prefixes(routes: Vec<Route>) -> Vec<Route> {
+    let trimmed = |route: &Route| match &route.conditions.path.value {
+        PathCondition::Prefix(prefix) | PathCondition::Segment(prefix) if prefix != "/" => Some(Str::new(prefix.trim_end_matches('/'))),
+        PathCondition::Prefix(prefix) | PathCondition::Segment(prefix) => Some(prefix.clone()),
+        _ => None,
+    };
+    let mut count: BTreeMap<Str, usize> = BTreeMap::new();
+    for prefix in routes.iter().filter_map(trimmed) {
+        *count.entry(prefix).or_default() += 1;
+    }
+    let mut expanded = Vec::with_capacity(routes.len());
+    for mut route in routes {
+        let prefix = trimmed(&route).filter(|prefix| count.get(prefix) == Some(&1) && route.conditions.path.text() != "/");
+        if let (Some(prefix), Some(rewrite)) = (prefix, &mut route.rewrite)
+            && let PathRewrite::Prefix(replacement) = &mut rewrite.value
+        {
+            let bare = Str::new(replacement.trim_end_matches('/'));
+            *replacement = Str::from(format!("{bare}/"));
+            let mut twin = route.clone();
+            twin.conditions.path.value = PathCondition::Prefix(format!("{prefix}/").into());
+            expanded.push(twin);
+            let replacement = if bare.is_empty() { Str::new_static("/") } else { bare };
+            route.rewrite = route.rewrite.map(|rewrite| rewrite.map(|_| PathRewrite::Prefix(replacement)));
+            route.conditions.path.value = PathCondition::Prefix(prefix);
+        }
+        expanded.push(route);
+    }
+    expanded
+}

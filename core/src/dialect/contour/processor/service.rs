@@ -1,0 +1,126 @@
+//! Services as upstreams (Contour `internal/dag/accessors.go`, `internal/annotation`).
+//!
+//! What must not be here: clusters.
+
+use super::Processing;
+use crate::dialect::contour::cluster::{Admitted, Name};
+use crate::dialect::contour::model::{CircuitBreakers, Service};
+use crate::dialect::contour::source::PortRef;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::{Origin, Rule, Sourced};
+use crate::text::Str;
+use alloc::format;
+use alloc::string::String;
+use core::net::IpAddr;
+
+impl Processing<'_> {
+    /// A Service's port as an upstream; `health_port` is 0 where health is checked on the port itself.
+    pub(super) fn service(&self, name: &Name, port: PortRef<'_>, health_port: i64) -> Result<Service, String> {
+        let (service, port) = self.source.service(name, port)?;
+        let health_port = match health_port {
+            0 => port.clone(),
+            number if number == i64::from(port.port) => port.clone(),
+            number => self.source.service(name, PortRef::Number(number))?.1,
+        };
+        self.check_external_name(service)?;
+        let limit = |name: &str| annotated_number(service, name);
+        Ok(Service {
+            namespace: service.namespace().clone(),
+            name: service.name().clone(),
+            protocol: protocol(service, &port.name, port.port),
+            port,
+            health_port,
+            circuit_breakers: CircuitBreakers {
+                max_connections: limit("max-connections"),
+                max_pending_requests: limit("max-pending-requests"),
+                max_requests: limit("max-requests"),
+                max_retries: limit("max-retries"),
+                per_host_max_connections: limit("per-host-max-connections"),
+            },
+            external_name: external_name(service).unwrap_or_default(),
+            origin: Origin::field(service.object.id, service.root.id),
+        })
+    }
+
+    /// What is 0 takes the administrator's limits.
+    pub(super) fn with_default_limits(&self, mut service: Service) -> Service {
+        let Some(defaults) = &self.common.circuit_breakers else { return service };
+        let limits = &mut service.circuit_breakers;
+        for (limit, default) in [
+            (&mut limits.max_connections, &defaults.max_connections),
+            (&mut limits.max_pending_requests, &defaults.max_pending_requests),
+            (&mut limits.max_requests, &defaults.max_requests),
+            (&mut limits.max_retries, &defaults.max_retries),
+            (&mut limits.per_host_max_connections, &defaults.per_host_max_connections),
+        ] {
+            if limit.value == 0 {
+                *limit = *default;
+            }
+        }
+        service
+    }
+
+    fn check_external_name(&self, service: &Admitted<'_>) -> Result<(), String> {
+        let Some(external) = external_name(service).filter(|name| !name.value.is_empty()) else { return Ok(()) };
+        let (namespace, name) = (service.namespace(), service.name());
+        if !self.common.external_names {
+            return Err(format!(
+                "{namespace}/{name} is an ExternalName service, these are not currently enabled. See the config.enableExternalNameService config file setting"
+            ));
+        }
+        let host = external.value.strip_suffix('.').unwrap_or(&external.value);
+        if matches!(host, "localhost" | "localhost.localdomain" | "local.projectcontour.io") {
+            return Err(format!("{namespace}/{name} is an ExternalName service that points to localhost, this is not allowed"));
+        }
+        let is_local = host.parse::<IpAddr>().is_ok_and(|address| match address {
+            IpAddr::V4(address) => address.is_loopback() || address.is_unspecified() || address.is_link_local(),
+            IpAddr::V6(address) => match address.to_ipv4_mapped() {
+                Some(mapped) => mapped.is_loopback() || mapped.is_unspecified() || mapped.is_link_local(),
+                None => address.is_loopback() || address.is_unspecified() || address.is_unicast_link_local(),
+            },
+        });
+        if is_local {
+            let what = "points to a loopback, link-local or unspecified IP address, this is not allowed";
+            return Err(format!("{namespace}/{name} is an ExternalName service that {what}"));
+        }
+        Ok(())
+    }
+}
+
+fn external_name(service: &Admitted<'_>) -> Option<Sourced<Str>> {
+    let spec = service.spec();
+    let name = spec.field("externalName");
+    (spec.field("type").str() == "ExternalName").then(|| Sourced::new(Str::new(name.str()), name.origin()).by(Rule::Reference))
+}
+
+/// The protocol that a port speaks: `appProtocol` where there is one, whatever it says, else the annotations.
+fn protocol(service: &Admitted<'_>, port_name: &str, number: u16) -> Sourced<Str> {
+    let items = service.spec().field("ports").items();
+    let mut port = items.filter(|item| item.field("name").str() == port_name && item.field("port").int() == Some(i64::from(number)));
+    if let Some(app) = port.next().map_or(Cursor::nothing(), |item| item.field("appProtocol")).some() {
+        let protocol = match app.str() {
+            "kubernetes.io/h2c" => "h2c",
+            "https" => "tls",
+            _ => "",
+        };
+        return Sourced::new(Str::new_static(protocol), app.origin()).by(Rule::Reference);
+    }
+    let number = format!("{number}");
+    // The later of the protocols wins, and a port's name before its number.
+    for wanted in [port_name, number.as_str()] {
+        for protocol in ["tls", "h2c", "h2"] {
+            let Some(ports) = service.annotation(&format!("projectcontour.io/upstream-protocol.{protocol}")) else { continue };
+            if ports.str().split(',').map(str::trim).any(|port| !port.is_empty() && port == wanted) {
+                return Sourced::new(Str::new_static(protocol), ports.origin()).by(Rule::Reference);
+            }
+        }
+    }
+    Sourced::default()
+}
+
+fn annotated_number(service: &Admitted<'_>, name: &str) -> Sourced<u32> {
+    let Some(at) = service.annotation(&format!("projectcontour.io/{name}")) else { return Sourced::default() };
+    let digits = !at.str().is_empty() && at.str().bytes().all(|byte| byte.is_ascii_digit());
+    let value = if digits { at.str().parse().unwrap_or_default() } else { 0 };
+    Sourced::new(value, at.origin()).by(Rule::Reference)
+}

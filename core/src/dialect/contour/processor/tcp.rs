@@ -1,0 +1,173 @@
+//! TCP of HTTPProxies (Contour `internal/dag/httpproxy_processor.go`, `processHTTPProxyTCPProxy`).
+//!
+//! What must not be here: HTTP.
+
+use super::record::Record;
+use super::route::{DEEPEST, protocol_of};
+use super::{Processing, is_delegation, policy};
+use crate::dialect::contour::cluster::{Admitted, Name};
+use crate::dialect::contour::model::{Cluster, ClusterTimeouts, PeerValidation, TcpProxy};
+use crate::dialect::contour::source::{PortRef, full_name, quoted};
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::{Rule, Sourced};
+use crate::text::Str;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+const WRONG: &str = "TCPProxyError";
+
+impl<'a> Processing<'a> {
+    /// Follows TCP to its services. Whether it got there.
+    pub(super) fn tcp_proxy(
+        &mut self,
+        proxy: &'a Admitted<'a>,
+        visited: &mut Vec<Name>,
+        host: &Sourced<Str>,
+        orphans: &mut BTreeSet<Name>,
+        record: &mut Record,
+    ) -> bool {
+        let spec = proxy.spec();
+        let at = spec.field("tcpproxy");
+        if !at.exists() {
+            return true;
+        }
+        visited.push(proxy.full_name());
+        let include = at.field("include").some().unwrap_or_else(|| at.field("includes"));
+        let services = at.field("services");
+        if services.has_items() && include.exists() {
+            let message = "cannot specify services and include in the same httpproxy";
+            return record.error(WRONG, "NoServicesAndInclude", message, include.origin());
+        }
+        let lb = at.field("loadBalancerPolicy");
+        let mut lb_policy = policy::lb_strategy(lb);
+        if matches!(lb_policy.value.as_str(), "Cookie" | "RequestHash") {
+            let what = format!("{} load balancer policy is not supported for TCPProxies", lb_policy.value);
+            record.warning(WRONG, "IgnoredField", format!("ignoring field \"Spec.TCPProxy.LoadBalancerPolicy\"; {what}"), lb.origin());
+            lb_policy.value = Str::default();
+        }
+        if services.has_items() {
+            let mut tcp = TcpProxy { clusters: Vec::new(), origins: alloc::vec![at.origin()] };
+            for service in services.items() {
+                let Some(cluster) = self.tcp_cluster(proxy, at, service, &lb_policy, record) else { return false };
+                tcp.clusters.push(Arc::new(cluster));
+            }
+            match self.single_listener("https") {
+                Ok(listener) => self.secure_host(&listener, host).tcp_proxy = Some(tcp),
+                Err(why) => return record.error("ListenerError", "ErrorIdentifyingListener", why, at.origin()),
+            }
+            return true;
+        }
+        if !include.exists() {
+            return record.error(WRONG, "NothingDefined", "either services or inclusion must be specified", at.origin());
+        }
+        let namespace = match include.field("namespace").str() {
+            "" => proxy.namespace().as_str(),
+            namespace => namespace,
+        };
+        let name: Name = (namespace.into(), include.field("name").str().into());
+        let Some(next) = self.source.proxies.get(&name).copied() else {
+            let message = format!("include {}/{} not found", name.0, name.1);
+            return record.error("TCPProxyIncludeError", "IncludeNotFound", message, include.origin());
+        };
+        if next.spec().field("virtualhost").exists() {
+            let message = format!("root httpproxy cannot include another root httpproxy ({}/{})", name.0, name.1);
+            return record.error("TCPProxyIncludeError", "RootIncludesRoot", message, include.origin());
+        }
+        orphans.remove(&name);
+        if visited.contains(&name) || visited.len() >= DEEPEST {
+            let path: Vec<String> = visited.iter().chain([&name]).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
+            let message = format!("include creates a cycle: {}", path.join(" -> "));
+            return record.error("TCPProxyIncludeError", "IncludeCreatesCycle", message, include.origin());
+        }
+        let mut inner = Record::default();
+        let done = self.tcp_proxy(next, visited, host, orphans, &mut inner);
+        self.proxies.commit(&name, inner.condition);
+        done
+    }
+
+    fn tcp_cluster(
+        &self,
+        proxy: &Admitted<'_>,
+        at: Cursor<'_>,
+        service: Cursor<'_>,
+        lb_policy: &Sourced<Str>,
+        record: &mut Record,
+    ) -> Option<Cluster> {
+        let health = policy::tcp_health(at.field("healthCheckPolicy"));
+        let health_port = service.field("healthPort").int().filter(|port| health.is_some() && *port > 0).unwrap_or_default();
+        let name = (proxy.namespace().clone(), Str::new(service.field("name").str()));
+        let port = service.field("port").int().unwrap_or_default();
+        let upstream = match self.service(&name, PortRef::Number(port), health_port) {
+            Ok(upstream) => upstream,
+            Err(why) => {
+                let message = format!("Spec.TCPProxy unresolved service reference: {why}");
+                record.error(WRONG, "ServiceUnresolvedReference", message, service.field("name").origin());
+                return None;
+            }
+        };
+        let protocol = match protocol_of(service, &upstream) {
+            Ok(protocol) => protocol,
+            Err(why) => {
+                record.error("ServiceError", "UnsupportedProtocol", why, service.field("protocol").origin());
+                return None;
+            }
+        };
+        let mut validation = None;
+        if matches!(protocol.value.as_str(), "tls" | "h2") && service.field("validation").exists() {
+            validation = Some(self.service_validation(service, proxy.namespace(), record)?);
+        }
+        let client_certificate = match self.client_certificate() {
+            Ok(certificate) => certificate,
+            Err(why) => {
+                record.error("TLSError", "SecretNotValid", why, service.origin());
+                return None;
+            }
+        };
+        let weight = service.field("weight");
+        Some(Cluster {
+            weight: weight.u32().unwrap_or_else(|| Sourced::new(0, weight.origin())),
+            protocol,
+            validation,
+            lb_policy: lb_policy.clone(),
+            http_health: None,
+            tcp_health: health,
+            request_headers: None,
+            response_headers: None,
+            cookies: Vec::new(),
+            sni: upstream.external_name.clone().by(Rule::Reference),
+            dns_family: Sourced::default(),
+            client_certificate,
+            timeouts: ClusterTimeouts { idle_connection: Sourced::default(), connect: self.common.connect_timeout },
+            slow_start: None,
+            max_requests_per_connection: None,
+            per_connection_buffer_limit: None,
+            upstream_tls: Some(self.common.upstream_tls.clone()),
+            upstream: Arc::new(upstream),
+            origins: alloc::vec![service.origin()],
+        })
+    }
+
+    /// How a service's certificate is checked; `None` with something recorded where that cannot be.
+    pub(super) fn service_validation(&self, service: Cursor<'_>, namespace: &Str, record: &mut Record) -> Option<Sourced<PeerValidation>> {
+        let at = service.field("validation");
+        let ca = full_name(at.field("caSecret").str(), namespace);
+        match self.source.upstream_validation(at, &ca, namespace) {
+            Ok(validation) => Some(Sourced::new(validation, at.origin())),
+            Err(error) if is_delegation(&error) => {
+                let what = format!("service.UpstreamValidation.CACertificate Secret {}", quoted(&ca));
+                let message = format!("{what} is not configured for certificate delegation");
+                record.error("TLSError", "CACertificateNotDelegated", message, at.field("caSecret").origin());
+                None
+            }
+            Err(error) => {
+                let (name, port) = (service.field("name").str(), service.field("port").int().unwrap_or_default());
+                let message = format!("Service [{name}:{port}] TLS upstream validation policy error: {}", error.message());
+                record.error("ServiceError", "TLSUpstreamValidation", message, at.origin());
+                None
+            }
+        }
+    }
+}
