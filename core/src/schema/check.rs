@@ -4,7 +4,8 @@
 //!
 //! What must not be here: the words for people (`wording`), and any change of the tree.
 
-use super::{Field, Format, Members, Numbers, Others, Path, Schema, Shape, Strings, duration, fits, wording};
+use super::wording::{Frame, go_quoted};
+use super::{Field, Format, Members, Memo, Numbers, Others, Path, Schema, Shape, Strings, duration, fits, wording};
 use crate::diagnostic::Part;
 use crate::text::{Node, NodeId, Object, Value};
 use alloc::string::{String, ToString};
@@ -13,13 +14,17 @@ use alloc::{format, vec};
 
 /// Who checks.
 #[derive(Clone, Copy, Debug)]
-pub struct Check {
+pub struct Check<'m> {
     /// Whether the object is checked on its way into the cluster, by the API server and then by what converts and decodes
     /// it; otherwise by the controller's own validator alone. It matters at the few places where these two disagree
     /// ([`Schema::unserved`], [`Schema::server_only`]).
     pub server: bool,
     /// Whole numbers went through Go's untyped JSON and are called "number" in the reference's texts.
     pub whole_numbers_are_numbers: bool,
+    /// The reference's texts are those of the API server's answer, `PATH: Invalid value: VALUE: SENTENCE`, instead of bare sentences.
+    pub framed: bool,
+    /// Expressions compiled so far.
+    pub memo: &'m Memo,
 }
 
 /// What is wrong.
@@ -59,9 +64,11 @@ pub struct Violation {
     /// Another one says it than who says the rest (whoever converts or decodes what the API server took, or the API server
     /// where the controller's validator sees nothing), so that it is not heard while there is something else.
     pub later: bool,
+    /// The API server does not go on to rules ([`Schema::rules`]) once it found this.
+    pub blocking: bool,
 }
 
-impl Check {
+impl<'m> Check<'m> {
     /// All violations below `node`, in the order of the text.
     pub fn run(self, node: &Node, schema: &Schema, path: &Path<'_>) -> Vec<Violation> {
         let mut violations = Vec::new();
@@ -97,11 +104,8 @@ impl Check {
         if schema.server_only {
             if self.server {
                 let before = out.len();
-                self.shape(node, schema, path, out);
-                for violation in out.iter_mut().skip(before) {
-                    wording::as_server(violation, node, path);
-                    violation.later = true;
-                }
+                Self { framed: true, ..self }.shape(node, schema, path, out);
+                out.iter_mut().skip(before).for_each(|violation| violation.later = true);
             }
             return;
         }
@@ -120,7 +124,7 @@ impl Check {
             (Shape::Integer(numbers) | Shape::Number(numbers), Value::Int(_) | Value::Float(_)) if fits(node, schema) => {
                 self.number(node, numbers, path, out);
             }
-            (Shape::Array { items: schema, min, max }, Value::Array(items)) => {
+            (Shape::Array { items: schema, min, max, .. }, Value::Array(items)) => {
                 for (at, item) in items.iter().enumerate() {
                     self.value(item, schema, &path.index(at), out);
                 }
@@ -148,7 +152,7 @@ impl Check {
             }
         }
         for (_, field) in members.fields_of(members.required & !present) {
-            out.push(missing(node, object, field, path));
+            out.push(self.missing(node, object, field, path));
         }
         self.size(node, object.len(), (members.min, members.max), "properties", path, out);
     }
@@ -157,25 +161,26 @@ impl Check {
         if strings.format == Format::GoDuration
             && let Err(reference) = duration::check(text)
         {
-            out.push(wording::bad_duration(node, reference, path));
+            out.push(self.bad_duration(node, reference, path));
         }
         if !strings.among.is_empty() && !strings.among.contains(&text) {
-            out.push(wording::not_among(node, strings.among, path));
+            out.push(self.not_among(node, strings.among, path));
         }
-        if (strings.min, strings.max) != (0, u32::MAX) {
-            self.size(node, text.chars().count(), (strings.min, strings.max), "chars", path, out);
-        }
-        if let Some(pattern) = strings.pattern
-            && !(pattern.matches)(text)
+        // It says no more than one thing of these.
+        let size = if (strings.min, strings.max) == (0, u32::MAX) { 0 } else { text.chars().count() };
+        if size > strings.max as usize || size < strings.min as usize {
+            self.size(node, size, (strings.min, strings.max), "chars", path, out);
+        } else if let Some(pattern) = strings.pattern
+            && !self.memo.matches(pattern, text)
         {
-            out.push(wording::malformed(node, pattern.text, path));
+            out.push(self.malformed(node, pattern, path));
         }
     }
 
     fn number(self, node: &Node, numbers: &Numbers, path: &Path<'_>, out: &mut Vec<Violation>) {
         let Some(value) = node.as_f64() else { return };
         if !numbers.among.is_empty() && !numbers.among.iter().any(|allowed| *allowed as f64 == value) {
-            out.push(wording::number_not_among(node, numbers.among, path));
+            out.push(self.number_not_among(node, numbers.among, path));
         }
         let limit = match numbers {
             Numbers { max: Some(max), .. } if value > *max as f64 => Some((*max, "less", "at most")),
@@ -183,18 +188,18 @@ impl Check {
             _ => None,
         };
         if let Some((limit, word, ours)) = limit {
-            out.push(wording::beyond(node, limit, word, ours, path));
+            out.push(self.beyond(node, limit, word, ours, path));
         } else if numbers.int32 && i32::try_from(node.as_i64().unwrap_or(i64::MAX)).is_err() {
-            out.push(wording::beyond_int32(node, path));
+            out.push(self.beyond_int32(node, path));
         }
     }
 
     fn size(self, node: &Node, size: usize, limits: (u32, u32), of: &'static str, path: &Path<'_>, out: &mut Vec<Violation>) {
         let (min, max) = limits;
         if size < min as usize {
-            out.push(wording::wrong_size(node, size, min, true, of, path));
+            out.push(self.wrong_size(node, size, min, true, of, path));
         } else if size > max as usize {
-            out.push(wording::wrong_size(node, size, max, false, of, path));
+            out.push(self.wrong_size(node, size, max, false, of, path));
         }
     }
 
@@ -210,26 +215,36 @@ impl Check {
         } else {
             format!("\"{path}\" must validate at least one schema (anyOf)")
         };
-        violation.reference = vec![rule, format!("{path} in body must be of type {first}: \"{}\"", self.type_of(node))];
+        violation.reference = vec![self.reference(node, path, Frame::Other("\"\"".into()), rule), self.type_sentence(node, first, path)];
         out.push(violation);
     }
 
     fn wrong_type(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         let mut violation = self.mismatch(node, schema, path);
-        let reference = format!("{path} in body must be of type {}: \"{}\"", schema.type_name(), self.type_of(node));
-        violation.reference.push(reference);
+        if let Shape::IntOrString = schema.shape {
+            // As one of both, and as the first of both.
+            violation.reference.push(self.type_sentence(node, "integer,string", path));
+            violation.reference.push(self.type_sentence(node, "integer", path));
+        } else {
+            violation.reference.push(self.type_sentence(node, schema.type_name(), path));
+        }
         // The other rules still apply, each with its own sentence; for people it is one fault.
         let mut more = Vec::new();
         match &schema.shape {
-            Shape::String(strings) if !strings.among.is_empty() => more.push(wording::not_among(node, strings.among, path)),
+            Shape::String(strings) if !strings.among.is_empty() => more.push(self.not_among(node, strings.among, path)),
             Shape::Integer(numbers) if matches!(node.value, Value::Float(_)) => {
                 self.number(node, &Numbers { int32: false, ..*numbers }, path, &mut more);
             }
-            Shape::Integer(numbers) if !numbers.among.is_empty() => more.push(wording::number_not_among(node, numbers.among, path)),
+            Shape::Integer(numbers) if !numbers.among.is_empty() => more.push(self.number_not_among(node, numbers.among, path)),
             _ => {}
         }
         violation.reference.extend(more.into_iter().flat_map(|violation| violation.reference));
         out.push(violation);
+    }
+
+    fn type_sentence(self, node: &Node, wanted: &str, path: &Path<'_>) -> String {
+        let found = go_quoted(self.type_of(node));
+        self.reference(node, path, Frame::Other(found.clone()), format!("{path} in body must be of type {wanted}: {found}"))
     }
 
     fn mismatch(self, node: &Node, schema: &Schema, path: &Path<'_>) -> Violation {
@@ -243,6 +258,7 @@ impl Check {
             replacement: wording::type_replacement(node, schema),
             reference: Vec::new(),
             later: false,
+            blocking: true,
         }
     }
 
@@ -252,18 +268,15 @@ impl Check {
             _ => node.kind_name(),
         }
     }
-}
 
-fn missing(node: &Node, object: &Object, field: &'static Field, path: &Path<'_>) -> Violation {
-    Violation {
-        node: node.id,
-        part: Part::Key,
-        path: path.key(field.name).to_string(),
-        fault: Fault::Missing,
-        message: format!("`{}` is required", path.key(field.name)),
-        help: Some(wording::missing_help(object, field)),
-        replacement: None,
-        reference: vec![format!("{} in body is required", path.key(field.name))],
-        later: false,
+    fn missing(self, node: &Node, object: &Object, field: &'static Field, path: &Path<'_>) -> Violation {
+        let path = path.key(field.name);
+        let reference = self.reference(node, &path, Frame::Required, format!("{path} in body is required"));
+        Violation {
+            part: Part::Key,
+            help: Some(wording::missing_help(object, field)),
+            blocking: true,
+            ..wording::violation(node, &path, Fault::Missing, format!("`{path}` is required"), reference)
+        }
     }
 }

@@ -16,8 +16,10 @@ mod check;
 mod describe;
 pub mod duration;
 pub mod index;
+mod memo;
 pub mod names;
 mod path;
+mod regex;
 mod shape;
 mod tidy;
 mod wire;
@@ -25,10 +27,11 @@ mod wording;
 
 pub use check::{Check, Fault, Violation};
 pub use describe::{allowed_values, describe};
+pub use memo::Memo;
 pub use path::Path;
 pub use shape::{
-    ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Others, Pattern, STRING,
-    STRING_MAP, STRINGS, Schema, Shape, Strings, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of,
+    ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Once, Others, Rule, STRING,
+    STRING_MAP, STRINGS, Schema, Shape, Strings, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of, rule,
 };
 pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
 pub use wire::{round_trip, round_trip_if_valid};

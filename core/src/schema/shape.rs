@@ -16,6 +16,22 @@ pub struct Schema {
     pub unserved: bool,
     /// The controller's own validator does not know this place; only the API server does.
     pub server_only: bool,
+    /// What must hold besides (`x-kubernetes-validations`).
+    pub rules: &'static [Rule],
+}
+
+/// An expression that must be true of a value, in the Common Expression Language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The expression.
+    pub expression: &'static str,
+    /// What the API server says where it is not true.
+    pub message: &'static str,
+}
+
+/// A rule and its message.
+pub const fn rule(expression: &'static str, message: &'static str) -> Rule {
+    Rule { expression, message }
 }
 
 /// A value that a schema puts in.
@@ -27,6 +43,10 @@ pub enum Literal {
     Int(i64),
     /// A string.
     Str(&'static str),
+    /// A list.
+    List(&'static [Literal]),
+    /// An object.
+    Object(&'static [(&'static str, Literal)]),
 }
 
 /// The kinds of values that a schema tells apart.
@@ -52,6 +72,8 @@ pub enum Shape {
         min: u32,
         /// The most items.
         max: u32,
+        /// What may stand there only once.
+        once: Once,
     },
     /// Fields by name.
     Object(Members),
@@ -59,6 +81,17 @@ pub enum Shape {
     OneOf(&'static [Schema]),
     /// At least one of these.
     AnyOf(&'static [Schema]),
+}
+
+/// What may stand in a list only once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Once {
+    /// Nothing: items may repeat.
+    Free,
+    /// Each item (`x-kubernetes-list-type: set`).
+    Items,
+    /// The values of these fields together (`x-kubernetes-list-type: map`).
+    Keys(&'static [&'static str]),
 }
 
 /// Limits of numbers.
@@ -79,8 +112,8 @@ pub struct Numbers {
 pub struct Strings {
     /// The only ones allowed; empty for no such limit.
     pub among: &'static [&'static str],
-    /// What it must look like.
-    pub pattern: Option<Pattern>,
+    /// The regular expression that it must match.
+    pub pattern: Option<&'static str>,
     /// The fewest characters.
     pub min: u32,
     /// The most characters.
@@ -97,21 +130,6 @@ pub enum Format {
     /// A Go duration, `1m30s`; not checked by the API server, but by the controller when it decodes the object, and written
     /// anew in Go's own way.
     GoDuration,
-}
-
-/// A regular expression and a function that does the same: the core carries no engine for this.
-#[derive(Clone, Copy)]
-pub struct Pattern {
-    /// As the CRD writes it.
-    pub text: &'static str,
-    /// Whether a string matches.
-    pub matches: fn(&str) -> bool,
-}
-
-impl core::fmt::Debug for Pattern {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.text)
-    }
 }
 
 /// What an object may hold.
@@ -174,7 +192,7 @@ pub enum Wire {
 
 impl Schema {
     const fn of(shape: Shape) -> Self {
-        Self { shape, nullable: false, default: None, unserved: false, server_only: false }
+        Self { shape, nullable: false, default: None, unserved: false, server_only: false, rules: &[] }
     }
 
     /// `null` is a value of its own.
@@ -205,12 +223,61 @@ impl Schema {
         self
     }
 
+    /// What must hold besides.
+    #[must_use]
+    pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// A list's items are all different.
+    #[must_use]
+    pub const fn distinct(mut self) -> Self {
+        if let Shape::Array { once, .. } = &mut self.shape {
+            *once = Once::Items;
+        }
+        self
+    }
+
+    /// A list's items differ in these fields.
+    #[must_use]
+    pub const fn keyed_by(mut self, keys: &'static [&'static str]) -> Self {
+        if let Shape::Array { once, .. } = &mut self.shape {
+            *once = Once::Keys(keys);
+        }
+        self
+    }
+
+    /// Limits the size of a string, list or object from below and above.
+    #[must_use]
+    pub const fn sized(self, low: u32, high: u32) -> Self {
+        self.at_least(low).at_most(high)
+    }
+
+    /// A string must match a regular expression.
+    #[must_use]
+    pub const fn like(mut self, pattern: &'static str) -> Self {
+        if let Shape::String(strings) = &mut self.shape {
+            strings.pattern = Some(pattern);
+        }
+        self
+    }
+
     /// Limits a number from below and above.
     #[must_use]
     pub const fn between(mut self, low: i64, high: i64) -> Self {
         if let Shape::Integer(numbers) | Shape::Number(numbers) = &mut self.shape {
             numbers.min = Some(low);
             numbers.max = Some(high);
+        }
+        self
+    }
+
+    /// Limits a number from below.
+    #[must_use]
+    pub const fn starting_at(mut self, low: i64) -> Self {
+        if let Shape::Integer(numbers) | Shape::Number(numbers) = &mut self.shape {
+            numbers.min = Some(low);
         }
         self
     }
@@ -295,14 +362,14 @@ pub const fn int_of(among: &'static [i64]) -> Schema {
     Schema::of(Shape::Integer(Numbers { min: None, max: None, among, int32: false }))
 }
 
-/// A string that matches a pattern.
-pub const fn like(text: &'static str, matches: fn(&str) -> bool) -> Schema {
-    Schema::of(Shape::String(Strings { pattern: Some(Pattern { text, matches }), ..PLAIN }))
+/// A string that matches a regular expression.
+pub const fn like(pattern: &'static str) -> Schema {
+    Schema::of(Shape::String(Strings { pattern: Some(pattern), ..PLAIN }))
 }
 
 /// A list.
 pub const fn array(items: &'static Schema) -> Schema {
-    Schema::of(Shape::Array { items, min: 0, max: u32::MAX })
+    Schema::of(Shape::Array { items, min: 0, max: u32::MAX, once: Once::Free })
 }
 
 /// Values of one kind by name.

@@ -107,14 +107,23 @@ fn tidy_object(
     }
     for (_, field) in members.fields_of(absent) {
         let Some(value) = field.schema.default else { continue };
-        let value = match value {
-            Literal::Bool(value) => Value::Bool(value),
-            Literal::Int(value) => Value::Int(value),
-            Literal::Str(value) => Value::String(Str::new_static(value)),
-        };
-        tidied.insert(Str::new_static(field.name), Node { id: NodeId::NONE, value });
+        let value = literal(value);
+        // A value that was put in is completed like any other.
+        let completed = tidy(&value, &field.schema, rules, path, &mut |_, _| ());
+        tidied.insert(Str::new_static(field.name), completed.unwrap_or(value));
     }
     Some(tidied)
+}
+
+fn literal(value: Literal) -> Node {
+    let value = match value {
+        Literal::Bool(value) => Value::Bool(value),
+        Literal::Int(value) => Value::Int(value),
+        Literal::Str(value) => Value::String(Str::new_static(value)),
+        Literal::List(items) => Value::Array(items.iter().map(|item| literal(*item)).collect()),
+        Literal::Object(entries) => Value::Object(entries.iter().map(|(name, value)| (Str::new_static(name), literal(*value))).collect()),
+    };
+    Node { id: NodeId::NONE, value }
 }
 
 /// Removes fields that the schema does not know; `None` when there are none.

@@ -17,15 +17,15 @@ pub fn round_trip(node: &Node, schema: &Schema) -> Node {
 
 /// The object after the round trip, if there is nothing to say about it: no unknown field, no null, no default, no violation.
 /// The common case in one walk.
-pub fn round_trip_if_valid(node: &Node, schema: &'static Schema, check: Check) -> Option<Node> {
+pub fn round_trip_if_valid(node: &Node, schema: &'static Schema, check: Check<'_>) -> Option<Node> {
     write(node, schema, Some(check))
 }
 
 /// `None` only with a `strict` check that finds something.
-fn write(node: &Node, schema: &Schema, strict: Option<Check>) -> Option<Node> {
+fn write(node: &Node, schema: &Schema, strict: Option<Check<'_>>) -> Option<Node> {
     let value = match (&node.value, &schema.shape) {
         (Value::Object(object), Shape::Object(members)) => Value::Object(write_object(object, members, strict)?),
-        (Value::Array(items), Shape::Array { items: schema, min, max }) => {
+        (Value::Array(items), Shape::Array { items: schema, min, max, .. }) => {
             if strict.is_some() && !has_size(items.len(), *min, *max) {
                 return None;
             }
@@ -63,7 +63,7 @@ fn has_size(size: usize, min: u32, max: u32) -> bool {
     (min as usize..=max as usize).contains(&size)
 }
 
-fn write_object(object: &Object, members: &Members, strict: Option<Check>) -> Option<Object> {
+fn write_object(object: &Object, members: &Members, strict: Option<Check<'_>>) -> Option<Object> {
     // Slot of a field -> its entry. Objects are small; 128 is the most fields that a schema has.
     let mut slots = [0_u32; 128];
     let mut present = 0_u128;

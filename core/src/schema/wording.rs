@@ -2,10 +2,10 @@
 //!
 //! What must not be here: deciding what is wrong.
 
-use super::{Check, Fault, Field, Path, Schema, Shape, Violation};
+use super::{Check, Fault, Field, Memo, Path, Schema, Shape, Violation};
 use crate::diagnostic::Part;
 use crate::resource::nearest;
-use crate::text::{Node, Object, Value};
+use crate::text::{Node, Object, Value, to_json};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
@@ -122,7 +122,121 @@ pub(super) fn missing_help(object: &Object, field: &Field) -> String {
     }
 }
 
-fn violation(node: &Node, path: &Path<'_>, fault: Fault, message: String, reference: String) -> Violation {
+/// How the API server puts a sentence of its validator.
+pub(super) enum Frame<'a> {
+    /// `Invalid value: VALUE: SENTENCE`, with the value as it is.
+    Value,
+    /// The same with another value, as it is written there.
+    Other(String),
+    /// `Required value`.
+    Required,
+    /// `Unsupported value: VALUE: supported values: ...`
+    Among(&'a [String]),
+    /// `Too long: may not be more than 8 bytes`.
+    TooLong(u32),
+    /// `Too many: 9: must have at most 8 items`.
+    TooMany(usize, u32),
+}
+
+impl Check<'_> {
+    /// What the reference says: the sentence itself, or with the API server's frame around it.
+    pub(super) fn reference(self, node: &Node, path: &Path<'_>, frame: Frame<'_>, sentence: String) -> String {
+        if !self.framed {
+            return sentence;
+        }
+        match frame {
+            Frame::Value => format!("{path}: Invalid value: {}: {sentence}", go_value(node)),
+            Frame::Other(value) => format!("{path}: Invalid value: {value}: {sentence}"),
+            Frame::Required => format!("{path}: Required value"),
+            Frame::Among(among) => {
+                let among: Vec<String> = among.iter().map(|value| go_quoted(value)).collect();
+                format!("{path}: Unsupported value: {}: supported values: {}", go_value(node), among.join(", "))
+            }
+            Frame::TooLong(limit) => format!("{path}: Too long: may not be more than {limit} {}", if limit == 1 { "byte" } else { "bytes" }),
+            Frame::TooMany(size, limit) => {
+                format!("{path}: Too many: {size}: must have at most {limit} {}", if limit == 1 { "item" } else { "items" })
+            }
+        }
+    }
+
+    pub(super) fn not_among(self, node: &Node, among: &'static [&'static str], path: &Path<'_>) -> Violation {
+        let allowed: Vec<String> = among.iter().map(|value| String::from(*value)).collect();
+        let sentence = format!("{path} in body should be one of [{}]", among.join(" "));
+        let reference = self.reference(node, path, Frame::Among(&allowed), sentence);
+        let allowed: Vec<String> = among.iter().filter(|value| !value.is_empty()).map(|value| format!("`{value}`")).collect();
+        let message = format!("`{path}` must be {}, not {}", or_list(&allowed), scalar(node));
+        let near = node.as_str().and_then(|text| nearest(text, among.iter().copied().filter(|value| !value.is_empty())));
+        Violation {
+            help: near.map(|near| format!("did you mean `{near}`?")),
+            replacement: near.map(Into::into),
+            blocking: true,
+            ..violation(node, path, Fault::NotAllowed, message, reference)
+        }
+    }
+
+    pub(super) fn number_not_among(self, node: &Node, among: &'static [i64], path: &Path<'_>) -> Violation {
+        let among: Vec<String> = among.iter().map(i64::to_string).collect();
+        let sentence = format!("{path} in body should be one of [{}]", among.join(" "));
+        let reference = self.reference(node, path, Frame::Among(&among), sentence);
+        let message = format!("`{path}` must be {}, not {}", or_list(&among), scalar(node));
+        Violation { blocking: true, ..violation(node, path, Fault::NotAllowed, message, reference) }
+    }
+
+    pub(super) fn malformed(self, node: &Node, pattern: &str, path: &Path<'_>) -> Violation {
+        let reference = self.reference(node, path, Frame::Value, format!("{path} in body should match '{pattern}'"));
+        violation(node, path, Fault::Malformed, format!("`{path}` must match `{pattern}`, and {} does not", scalar(node)), reference)
+    }
+
+    pub(super) fn beyond(self, node: &Node, limit: i64, word: &str, ours: &str, path: &Path<'_>) -> Violation {
+        let sentence = format!("{path} in body should be {word} than or equal to {limit}");
+        let reference = self.reference(node, path, Frame::Value, sentence);
+        violation(node, path, Fault::OutOfRange, format!("`{path}` must be {ours} {limit}, not {}", scalar(node)), reference)
+    }
+
+    pub(super) fn beyond_int32(self, node: &Node, path: &Path<'_>) -> Violation {
+        let sentence = format!("Checked value must be of type integer with format int32 in {path}");
+        let reference = self.reference(node, path, Frame::Value, sentence);
+        let message = format!("`{path}` must fit in 32 bits, and {} does not", scalar(node));
+        violation(node, path, Fault::OutOfRange, message, reference)
+    }
+
+    /// `of` is what the reference counts: "items", "properties" or "chars".
+    pub(super) fn wrong_size(self, node: &Node, size: usize, limit: u32, too_few: bool, of: &str, path: &Path<'_>) -> Violation {
+        let bound = if too_few { "at least" } else { "at most" };
+        let sentence = match of {
+            "chars" => format!("{path} in body should be {bound} {limit} chars long"),
+            _ => format!("{path} in body should have {bound} {limit} {of}"),
+        };
+        let frame = match (too_few, of) {
+            (true, "chars") => Frame::Value,
+            (true, _) => Frame::Other(size.to_string()),
+            (false, "chars") => Frame::TooLong(limit),
+            (false, _) => Frame::TooMany(size, limit),
+        };
+        let reference = self.reference(node, path, frame, sentence);
+        let noun = match (of, limit) {
+            ("chars", 1) => "character",
+            ("chars", _) => "characters",
+            ("properties", 1) => "field",
+            ("properties", _) => "fields",
+            (_, 1) => "item",
+            _ => "items",
+        };
+        let message = format!("`{path}` must have {bound} {limit} {noun}, and has {size}");
+        Violation { blocking: !too_few, ..violation(node, path, Fault::OutOfRange, message, reference) }
+    }
+
+    pub(super) fn bad_duration(self, node: &Node, sentence: String, path: &Path<'_>) -> Violation {
+        let reference = self.reference(node, path, Frame::Value, sentence);
+        Violation {
+            help: Some("write a number and a unit, e.g. `500ms`, `5s`, `1m30s`".into()),
+            later: true,
+            ..violation(node, path, Fault::Malformed, format!("`{path}` must be a span of time, and {} is none", scalar(node)), reference)
+        }
+    }
+}
+
+pub(super) fn violation(node: &Node, path: &Path<'_>, fault: Fault, message: String, reference: String) -> Violation {
     Violation {
         node: node.id,
         part: Part::Value,
@@ -133,80 +247,15 @@ fn violation(node: &Node, path: &Path<'_>, fault: Fault, message: String, refere
         replacement: None,
         reference: vec![reference],
         later: false,
+        blocking: false,
     }
 }
 
-pub(super) fn not_among(node: &Node, among: &'static [&'static str], path: &Path<'_>) -> Violation {
-    let reference = format!("{path} in body should be one of [{}]", among.join(" "));
-    let allowed: Vec<String> = among.iter().filter(|value| !value.is_empty()).map(|value| format!("`{value}`")).collect();
-    let message = format!("`{path}` must be {}, not {}", or_list(&allowed), scalar(node));
-    let near = node.as_str().and_then(|text| nearest(text, among.iter().copied().filter(|value| !value.is_empty())));
-    Violation {
-        help: near.map(|near| format!("did you mean `{near}`?")),
-        replacement: near.map(Into::into),
-        ..violation(node, path, Fault::NotAllowed, message, reference)
-    }
-}
-
-pub(super) fn number_not_among(node: &Node, among: &'static [i64], path: &Path<'_>) -> Violation {
-    let among: Vec<String> = among.iter().map(i64::to_string).collect();
-    let reference = format!("{path} in body should be one of [{}]", among.join(" "));
-    violation(node, path, Fault::NotAllowed, format!("`{path}` must be {}, not {}", or_list(&among), scalar(node)), reference)
-}
-
-pub(super) fn malformed(node: &Node, pattern: &str, path: &Path<'_>) -> Violation {
-    let reference = format!("{path} in body should match '{pattern}'");
-    violation(node, path, Fault::Malformed, format!("`{path}` must match `{pattern}`, and {} does not", scalar(node)), reference)
-}
-
-pub(super) fn beyond(node: &Node, limit: i64, word: &str, ours: &str, path: &Path<'_>) -> Violation {
-    let reference = format!("{path} in body should be {word} than or equal to {limit}");
-    violation(node, path, Fault::OutOfRange, format!("`{path}` must be {ours} {limit}, not {}", scalar(node)), reference)
-}
-
-pub(super) fn beyond_int32(node: &Node, path: &Path<'_>) -> Violation {
-    let reference = format!("Checked value must be of type integer with format int32 in {path}");
-    let message = format!("`{path}` must fit in 32 bits, and {} does not", scalar(node));
-    violation(node, path, Fault::OutOfRange, message, reference)
-}
-
-/// `of` is what the reference counts: "items", "properties" or "chars".
-pub(super) fn wrong_size(node: &Node, size: usize, limit: u32, too_few: bool, of: &str, path: &Path<'_>) -> Violation {
-    let bound = if too_few { "at least" } else { "at most" };
-    let reference = match of {
-        "chars" => format!("{path} in body should be {bound} {limit} chars long"),
-        _ => format!("{path} in body should have {bound} {limit} {of}"),
-    };
-    let noun = match (of, limit) {
-        ("chars", 1) => "character",
-        ("chars", _) => "characters",
-        ("properties", 1) => "field",
-        ("properties", _) => "fields",
-        (_, 1) => "item",
-        _ => "items",
-    };
-    violation(node, path, Fault::OutOfRange, format!("`{path}` must have {bound} {limit} {noun}, and has {size}"), reference)
-}
-
-pub(super) fn bad_duration(node: &Node, reference: String, path: &Path<'_>) -> Violation {
-    Violation {
-        help: Some("write a number and a unit, e.g. `500ms`, `5s`, `1m30s`".into()),
-        later: true,
-        ..violation(node, path, Fault::Malformed, format!("`{path}` must be a span of time, and {} is none", scalar(node)), reference)
-    }
-}
-
-/// The reference's words as the API server itself frames them.
-pub(super) fn as_server(violation: &mut Violation, node: &Node, path: &Path<'_>) {
-    let value = match &node.value {
-        _ if violation.fault.is_type() => format!("\"{}\"", node.kind_name()),
+/// A value as Go's API errors show it.
+fn go_value(node: &Node) -> String {
+    match &node.value {
         Value::String(text) => go_quoted(text),
-        Value::Int(value) => format!("{value}"),
-        Value::Float(value) => format!("{value}"),
-        _ => format!("\"{}\"", node.kind_name()),
-    };
-    for reference in &mut violation.reference {
-        *reference = format!("{path}: Invalid value: {value}: {reference}");
+        _ => to_json(node, false),
     }
 }
 
@@ -239,11 +288,21 @@ pub fn go_quoted(text: &str) -> String {
     quoted
 }
 
-impl Check {
+impl<'m> Check<'m> {
     /// The controller's own validator.
-    pub const CONTROLLER: Self = Self { server: false, whole_numbers_are_numbers: true };
+    pub const fn controller(memo: &'m Memo) -> Self {
+        Self { server: false, whole_numbers_are_numbers: true, framed: false, memo }
+    }
+
     /// The way into the cluster.
-    pub const SERVER: Self = Self { server: true, whole_numbers_are_numbers: true };
+    pub const fn server(memo: &'m Memo) -> Self {
+        Self { server: true, whole_numbers_are_numbers: true, framed: false, memo }
+    }
+
+    /// The API server itself, for whoever applies the object.
+    pub const fn api_server(memo: &'m Memo) -> Self {
+        Self { server: true, whole_numbers_are_numbers: false, framed: true, memo }
+    }
 }
 
 impl Fault {

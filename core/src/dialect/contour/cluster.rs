@@ -5,8 +5,10 @@
 use super::kinds::{self, Kind};
 use crate::config::{Ledger, State, Why};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{Object, Objects};
+use crate::schema::Memo;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -79,6 +81,8 @@ impl<'a> Cluster<'a> {
     /// Applies all documents in order.
     pub fn apply(objects: &'a Objects, skip_validation: bool, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Self {
         let mut cluster = Self::default();
+        let memo = Memo::default();
+        let admission = Admission { skip_validation, memo: &memo };
         for object in objects.iter().filter(|object| object.parent.is_none()) {
             if object.broken {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
@@ -88,7 +92,7 @@ impl<'a> Cluster<'a> {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read this kind".into()));
                 continue;
             };
-            match kinds::admit(kind, object, skip_validation, sink) {
+            match kinds::admit(kind, object, admission, sink) {
                 Ok(root) => {
                     let admitted = Admitted { object, root };
                     let name = admitted.full_name();

@@ -3,13 +3,17 @@
 //!
 //! What must not be here: what a controller makes of them.
 
+pub mod admit;
 pub mod cursor;
 pub mod der;
 pub mod endpoints;
 pub mod go;
 pub mod ingress;
 pub mod json;
+pub mod kind;
 pub mod metadata;
+pub(crate) mod object_meta;
+pub(crate) mod report;
 pub mod secret;
 pub mod selector;
 pub mod service;

@@ -6,11 +6,12 @@
 //!
 //! What must not be here: a kind's own fields; which objects are looked at at all.
 
-use super::report::{GUESSES, Report};
-use super::{GROUP, Kind, Version, habits, metadata};
+use super::report::Report;
+use super::{GROUP, Kind, Version, habits};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::kubernetes::object_meta;
 use crate::resource;
-use crate::schema::{Check, Fault, OPEN_OBJECT, Path, Schema, Tidy, Violation, round_trip, round_trip_if_valid, tidy};
+use crate::schema::{Check, Fault, Memo, OPEN_OBJECT, Path, Schema, Tidy, Violation, round_trip, round_trip_if_valid, tidy};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -47,7 +48,7 @@ pub struct Admission {
 /// Admits an object of a kind. `root` is the object itself; in an annotation, its fields may stand beside `apiVersion` and
 /// `kind` instead of under `metadata` and `spec` (see [`unfold`]). Findings go to `sink`, each at its node.
 pub fn admit(kind: &'static Kind, object: &resource::Object, via: Via, root: &Node, sink: &mut Vec<Diagnostic>) -> Admission {
-    let mut report = Report { kind, object, sink, guesses: GUESSES };
+    let mut report = Report::new(kind, object, sink);
     match via {
         Via::ApiServer => stored(root, &mut report),
         Via::Annotation => annotated(&unfold(root), &mut report),
@@ -57,7 +58,7 @@ pub fn admit(kind: &'static Kind, object: &resource::Object, via: Via, root: &No
 const CURRENT: &str = Version::V3Alpha1.api_version();
 
 fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
-    let written = &report.object.api_version;
+    let written = &report.common.object.api_version;
     let Some((version, schema)) = Version::of(written).and_then(|version| Some((version, report.kind.schema(version)?))) else {
         let text = format!("no matches for kind \"{}\" in version \"{written}\"", report.kind.name);
         report.unsupported_version(version_node(root), false);
@@ -75,7 +76,8 @@ fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
             _ => report.unknown_at_top(&entry.key, &entry.value, version),
         }
     }
-    let mut errors = metadata::check(root, metadata, report);
+    let faults = object_meta::check(root, metadata, &mut report.common);
+    let mut errors: Vec<String> = faults.decoding.into_iter().chain(faults.validation).collect();
     let empty = Node { id: NodeId::NONE, value: Value::Object(Object::new()) };
     let spec = match spec.filter(|spec| !spec.is_null()) {
         None if report.kind.needs_spec => {
@@ -85,7 +87,7 @@ fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
         // A Go struct in its place has a `spec` all the same.
         spec => {
             let rules = Tidy { unknown: true, nulls: true, defaults: true };
-            Some(receive(root, spec.unwrap_or(&empty), (version, schema), rules, Check::SERVER, report, &mut errors))
+            Some(receive(root, spec.unwrap_or(&empty), (version, schema), rules, Check::server(&Memo::default()), report, &mut errors))
         }
     };
     let refused = !errors.is_empty();
@@ -94,7 +96,7 @@ fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
 
 fn annotated(root: &Node, report: &mut Report<'_>) -> Admission {
     // The older group is taken for the newer one.
-    let written = &report.object.api_version;
+    let written = &report.common.object.api_version;
     let api_version = match written.strip_prefix("ambassador/") {
         Some(version) => Str::from(format!("{GROUP}/{version}")),
         None => written.clone(),
@@ -118,7 +120,7 @@ fn annotated(root: &Node, report: &mut Report<'_>) -> Admission {
     // Nothing is pruned before it is validated; what nobody knows gets lost in the Go structs.
     let rules = Tidy { unknown: true, nulls: false, defaults: false };
     let mut errors = Vec::new();
-    let spec = receive(root, spec, (version, schema), rules, Check::CONTROLLER, report, &mut errors);
+    let spec = receive(root, spec, (version, schema), rules, Check::controller(&Memo::default()), report, &mut errors);
     if version == Version::V1 {
         // The real entrypoint panics.
         report.unsupported_version(version_node(root), true);
@@ -138,7 +140,7 @@ fn receive(
     spec: &Node,
     (version, schema): (Version, &'static Schema),
     rules: Tidy,
-    check: Check,
+    check: Check<'_>,
     report: &mut Report<'_>,
     errors: &mut Vec<String>,
 ) -> Node {
@@ -166,7 +168,7 @@ fn receive(
     };
     // What was converted is validated again; what stands in an annotation counts as converted in every version.
     if violations.is_empty() && (version != Version::V3Alpha1 || !check.server) {
-        violations = Check::CONTROLLER.run(&written, current, &path);
+        violations = Check::controller(&Memo::default()).run(&written, current, &path);
         for violation in violations.iter_mut().filter(|violation| violation.fault == Fault::Missing) {
             violation.help = Some("an empty value (`false`, `0` or `\"\"`) gets lost in the conversion, and then it is missing".into());
         }

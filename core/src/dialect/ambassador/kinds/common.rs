@@ -35,12 +35,8 @@ pub(super) const CIRCUIT_BREAKER: Schema = object![
 /// `v2ExplicitTLS`: how TLS was written in v2. It changes nothing by itself.
 pub(super) const V2_EXPLICIT_TLS: Schema = object![
     field("tls", one_of(&["", "null", "bool:true", "bool:false", "string"]), "The form that `tls` had").dropped(),
-    field("serviceScheme", like("^([hH][tT][tT][pP][sS]?://)?$", is_http_scheme), "The scheme that the service had"),
+    field("serviceScheme", like("^([hH][tT][tT][pP][sS]?://)?$"), "The scheme that the service had"),
 ];
-
-fn is_http_scheme(text: &str) -> bool {
-    ["", "http://", "https://"].iter().any(|scheme| text.eq_ignore_ascii_case(scheme))
-}
 
 /// `v2ExplicitTLS` as a field.
 pub(super) const V2_EXPLICIT_TLS_FIELD: Field =

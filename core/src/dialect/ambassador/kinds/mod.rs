@@ -18,7 +18,6 @@ mod kubernetes_service_resolver;
 mod listener;
 mod log_service;
 mod mapping;
-mod metadata;
 mod module;
 mod rate_limit_service;
 mod report;

@@ -1,88 +1,118 @@
-//! The kinds that Contour reads, in one table.
+//! The kinds that Contour reads, in one table, and its own ones in a file each.
 //!
-//! What must not be here: what they mean.
+//! What must not be here: what they mean; kinds that other dialects read too.
 
+mod common;
+mod extension_service;
+mod http_proxy;
+mod tls_certificate_delegation;
+
+use crate::custom;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::kubernetes::admit::Admission;
+use crate::dialect::kubernetes::kind::{self, Version};
 use crate::resource::Object;
+use crate::schema::Schema;
 use crate::text::Node;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// A kind that Contour reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// `projectcontour.io/v1`
-    HttpProxy,
-    /// `projectcontour.io/v1`
-    TlsCertificateDelegation,
-    /// `projectcontour.io/v1alpha1`
-    ExtensionService,
-    /// `projectcontour.io/v1alpha1`
-    ContourConfiguration,
-    /// `projectcontour.io/v1alpha1`
-    ContourDeployment,
-    /// `networking.k8s.io/v1`
-    Ingress,
-    /// `networking.k8s.io/v1`
-    IngressClass,
-    /// `v1`
-    Service,
-    /// `discovery.k8s.io/v1`
-    EndpointSlice,
-    /// `v1`
-    Secret,
-    /// `v1`
-    ConfigMap,
-    /// `v1`
-    Namespace,
-    /// `gateway.networking.k8s.io/v1`
-    GatewayClass,
-    /// `gateway.networking.k8s.io/v1`
-    Gateway,
-    /// `gateway.networking.k8s.io/v1`
-    HttpRoute,
-    /// `gateway.networking.k8s.io/v1`
-    GrpcRoute,
-    /// `gateway.networking.k8s.io/v1alpha2`
-    TlsRoute,
-    /// `gateway.networking.k8s.io/v1alpha2`
-    TcpRoute,
-    /// `gateway.networking.k8s.io/v1alpha3`
-    BackendTlsPolicy,
-    /// `gateway.networking.k8s.io/v1beta1`
-    ReferenceGrant,
+/// The API group of Contour's own kinds.
+pub const GROUP: &str = "projectcontour.io";
+
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $name:ident $group:literal $text:literal $definition:expr;)*) => {
+        /// A kind that Contour reads.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind {
+            $($(#[$meta])* $name,)*
+        }
+
+        const TABLE: &[(&str, &str, Kind, Option<&kind::Kind>)] = &[$(($group, $text, Kind::$name, $definition)),*];
+    };
 }
 
-const TABLE: &[(&str, &str, Kind)] = &[
-    ("projectcontour.io", "HTTPProxy", Kind::HttpProxy),
-    ("projectcontour.io", "TLSCertificateDelegation", Kind::TlsCertificateDelegation),
-    ("projectcontour.io", "ExtensionService", Kind::ExtensionService),
-    ("projectcontour.io", "ContourConfiguration", Kind::ContourConfiguration),
-    ("projectcontour.io", "ContourDeployment", Kind::ContourDeployment),
-    ("networking.k8s.io", "Ingress", Kind::Ingress),
-    ("networking.k8s.io", "IngressClass", Kind::IngressClass),
-    ("", "Service", Kind::Service),
-    ("discovery.k8s.io", "EndpointSlice", Kind::EndpointSlice),
-    ("", "Secret", Kind::Secret),
-    ("", "ConfigMap", Kind::ConfigMap),
-    ("", "Namespace", Kind::Namespace),
-    ("gateway.networking.k8s.io", "GatewayClass", Kind::GatewayClass),
-    ("gateway.networking.k8s.io", "Gateway", Kind::Gateway),
-    ("gateway.networking.k8s.io", "HTTPRoute", Kind::HttpRoute),
-    ("gateway.networking.k8s.io", "GRPCRoute", Kind::GrpcRoute),
-    ("gateway.networking.k8s.io", "TLSRoute", Kind::TlsRoute),
-    ("gateway.networking.k8s.io", "TCPRoute", Kind::TcpRoute),
-    ("gateway.networking.k8s.io", "BackendTLSPolicy", Kind::BackendTlsPolicy),
-    ("gateway.networking.k8s.io", "ReferenceGrant", Kind::ReferenceGrant),
-];
+kinds! {
+    /// `projectcontour.io/v1`
+    HttpProxy "projectcontour.io" "HTTPProxy" Some(&HTTP_PROXY);
+    /// `projectcontour.io/v1`
+    TlsCertificateDelegation "projectcontour.io" "TLSCertificateDelegation" Some(&TLS_CERTIFICATE_DELEGATION);
+    /// `projectcontour.io/v1alpha1`
+    ExtensionService "projectcontour.io" "ExtensionService" Some(&EXTENSION_SERVICE);
+    /// `projectcontour.io/v1alpha1`
+    ContourConfiguration "projectcontour.io" "ContourConfiguration" None;
+    /// `projectcontour.io/v1alpha1`
+    ContourDeployment "projectcontour.io" "ContourDeployment" None;
+    /// `networking.k8s.io/v1`
+    Ingress "networking.k8s.io" "Ingress" None;
+    /// `networking.k8s.io/v1`
+    IngressClass "networking.k8s.io" "IngressClass" None;
+    /// `v1`
+    Service "" "Service" None;
+    /// `discovery.k8s.io/v1`
+    EndpointSlice "discovery.k8s.io" "EndpointSlice" None;
+    /// `v1`
+    Secret "" "Secret" None;
+    /// `v1`
+    ConfigMap "" "ConfigMap" None;
+    /// `v1`
+    Namespace "" "Namespace" None;
+    /// `gateway.networking.k8s.io/v1`
+    GatewayClass "gateway.networking.k8s.io" "GatewayClass" None;
+    /// `gateway.networking.k8s.io/v1`
+    Gateway "gateway.networking.k8s.io" "Gateway" None;
+    /// `gateway.networking.k8s.io/v1`
+    HttpRoute "gateway.networking.k8s.io" "HTTPRoute" None;
+    /// `gateway.networking.k8s.io/v1`
+    GrpcRoute "gateway.networking.k8s.io" "GRPCRoute" None;
+    /// `gateway.networking.k8s.io/v1alpha2`
+    TlsRoute "gateway.networking.k8s.io" "TLSRoute" None;
+    /// `gateway.networking.k8s.io/v1alpha2`
+    TcpRoute "gateway.networking.k8s.io" "TCPRoute" None;
+    /// `gateway.networking.k8s.io/v1alpha3`
+    BackendTlsPolicy "gateway.networking.k8s.io" "BackendTLSPolicy" None;
+    /// `gateway.networking.k8s.io/v1beta1`
+    ReferenceGrant "gateway.networking.k8s.io" "ReferenceGrant" None;
+}
+
+const fn own(name: &'static str, plural: &'static str, versions: &'static [Version], doc: &'static str) -> kind::Kind {
+    kind::Kind { group: GROUP, name, plural, namespaced: true, doc, versions, built_in: false }
+}
+
+static HTTP_PROXY: kind::Kind = own(
+    "HTTPProxy",
+    "httpproxies",
+    &[Version { name: "v1", schema: &HTTP_PROXY_V1 }],
+    "A virtual host, its routes, and what it takes from other HTTPProxies",
+);
+static HTTP_PROXY_V1: Schema = custom![required http_proxy::SPEC, "The host, its routes and includes"];
+
+static TLS_CERTIFICATE_DELEGATION: kind::Kind = own(
+    "TLSCertificateDelegation",
+    "tlscertificatedelegations",
+    &[Version { name: "v1", schema: &TLS_CERTIFICATE_DELEGATION_V1 }],
+    "Lets other namespaces use a Secret of this one",
+);
+static TLS_CERTIFICATE_DELEGATION_V1: Schema = custom![required tls_certificate_delegation::SPEC, "The Secrets, and who may use them"];
+
+static EXTENSION_SERVICE: kind::Kind = own(
+    "ExtensionService",
+    "extensionservices",
+    &[Version { name: "v1alpha1", schema: &EXTENSION_SERVICE_V1ALPHA1 }],
+    "A gRPC service that proxies ask, for authorization, rate limits and traces",
+);
+static EXTENSION_SERVICE_V1ALPHA1: Schema = custom![extension_service::SPEC, "Where it is, and how it is asked"];
 
 /// The kind of this group and name.
 pub fn find(group: &str, kind: &str) -> Option<Kind> {
-    TABLE.iter().find(|(its_group, name, _)| *its_group == group && *name == kind).map(|(.., kind)| *kind)
+    TABLE.iter().find(|(its_group, name, ..)| *its_group == group && *name == kind).map(|(_, _, kind, _)| *kind)
 }
 
 /// What the API server makes of an object: its tree with defaults, or what it says against it.
-pub fn admit(_kind: Kind, object: &Object, _skip_validation: bool, _sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
-    Ok(object.root.clone())
+pub fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
+    match TABLE.iter().find(|(_, _, its, _)| *its == kind) {
+        Some((.., Some(definition))) => admission.admit(definition, object, sink),
+        _ => Ok(object.root.clone()),
+    }
 }

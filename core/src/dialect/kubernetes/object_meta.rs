@@ -9,16 +9,26 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Checks `metadata`; the texts of the reference for what is wrong.
-pub(super) fn check(root: &Node, metadata: Option<&Node>, report: &mut Report<'_>) -> Vec<String> {
-    let mut errors = Vec::new();
+/// The reference's texts for what is wrong with `metadata`.
+#[derive(Default)]
+pub(crate) struct Faults {
+    /// It cannot be decoded; nothing else is looked at.
+    pub decoding: Option<String>,
+    /// Names and labels that do not have the form.
+    pub validation: Vec<String>,
+}
+
+/// Checks `metadata`.
+pub(crate) fn check(root: &Node, metadata: Option<&Node>, report: &mut Report<'_>) -> Faults {
+    let mut faults = Faults::default();
     let Some(metadata) = metadata.filter(|node| !node.is_null()) else {
-        errors.push(report.missing_name(root.id));
-        return errors;
+        faults.validation.push(report.missing_name(root.id));
+        return faults;
     };
+    let mut errors = Vec::new();
     let Value::Object(fields) = &metadata.value else {
-        errors.push(undecodable(metadata, "metadata", "metadata", "v1.ObjectMeta", report));
-        return errors;
+        faults.decoding = Some(undecodable(metadata, "metadata", "metadata", "v1.ObjectMeta", report));
+        return faults;
     };
     let mut parts = Parts::default();
     // What does not decode is refused before anything else is looked at.
@@ -50,13 +60,12 @@ pub(super) fn check(root: &Node, metadata: Option<&Node>, report: &mut Report<'_
             _ => {}
         }
     }
-    if errors.is_empty() {
-        values(metadata.id, &parts, report, &mut errors);
-    } else {
-        // The server says only the first.
-        errors.truncate(1);
+    // The server says only the first.
+    faults.decoding = errors.into_iter().next();
+    if faults.decoding.is_none() {
+        values(metadata.id, &parts, report, &mut faults.validation);
     }
-    errors
+    faults
 }
 
 /// The parts of `metadata` that are looked at.

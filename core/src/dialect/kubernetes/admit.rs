@@ -1,0 +1,100 @@
+//! What the API server makes of an object that somebody applies: it decodes it strictly, as `kubectl` asks it to, puts in defaults,
+//! and validates it.
+//!
+//! Source of behaviour: `k8s.io/apiextensions-apiserver` (`pkg/apiserver`, `pkg/registry/customresource/strategy.go`) for kinds that a CRD
+//! defines.
+//!
+//! What must not be here: a kind's own fields; what a controller makes of what was taken.
+
+use super::kind::{Kind, Version};
+use super::object_meta;
+use super::report::Report;
+use crate::diagnostic::{Diagnostic, Part, codes};
+use crate::resource::Object;
+use crate::schema::{Change, Check, Memo, Path, Tidy, go_quoted, tidy};
+use crate::text::{Node, Value};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// How objects are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission<'m> {
+    /// Validation is off: unknown fields go and defaults come all the same.
+    pub skip_validation: bool,
+    /// Expressions compiled so far.
+    pub memo: &'m Memo,
+}
+
+impl Admission<'_> {
+    /// The object as the API server stores it, without its status, or what it says against it. Findings go to `sink`, each at its node.
+    pub fn admit(self, kind: &'static Kind, object: &Object, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
+        let mut report = Report::new(kind.name, object, sink);
+        let Some(version) = kind.version(&object.api_version) else { return Err([unsupported_version(kind, &mut report)].into()) };
+        let mut unknown = Vec::new();
+        let rules = Tidy { unknown: true, nulls: true, defaults: true };
+        let tidied = tidy(&object.root, version.schema, rules, &Path::root(""), &mut |path, change| match change {
+            Change::Unknown(entry, members) => {
+                let path = path.key(&entry.key);
+                unknown.push(format!("strict decoding error: unknown field {}", go_quoted(&format!("{path}"))));
+                let help = || elsewhere(kind, version, &entry.key);
+                report.unknown_field(&path, (&entry.key, &entry.value), members, None, !self.skip_validation, help);
+            }
+            Change::Null(entry, _) => report.null(&path.key(&entry.key), entry.value.id),
+        });
+        if !self.skip_validation {
+            if !unknown.is_empty() {
+                return Err(sorted(unknown));
+            }
+            let root = tidied.as_ref().unwrap_or(&object.root);
+            // A name that does not have the form is told of, and the object goes on: controllers do not mind it.
+            if let Some(error) = object_meta::check(root, root.get("metadata"), &mut report).decoding {
+                return Err([error].into());
+            }
+            let mut errors = Vec::new();
+            let violations = Check::api_server(self.memo).run(root, version.schema, &Path::root(""));
+            for violation in violations {
+                report.violation(&violation, None);
+                errors.extend(violation.reference);
+            }
+            if !errors.is_empty() {
+                return Err(sorted(errors));
+            }
+        }
+        let Some(mut root) = tidied.or_else(|| object.root.get("status").map(|_| (*object.root).clone())) else { return Ok(object.root.clone()) };
+        if let Value::Object(fields) = &mut root.value {
+            fields.remove("status");
+        }
+        Ok(Arc::new(root))
+    }
+}
+
+/// Where else a kind has a field of this name.
+fn elsewhere(kind: &Kind, version: &Version, name: &str) -> Option<String> {
+    let has = |version: &&Version| version.schema.describe(&["spec", name]).is_some();
+    if has(&version) {
+        return Some(format!("put it under `spec`: `spec.{name}`"));
+    }
+    let other = kind.versions.iter().rev().filter(|other| other.name != version.name).find(has)?;
+    Some(format!("only {} has `{name}`, and this is {}", other.name, version.name))
+}
+
+fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {
+    let written = report.object.api_version.clone();
+    let node = report.object.root.get("apiVersion").map_or(report.object.root.id, |node| node.id);
+    let message = format!("there is no {} in version `{written}`", kind.name);
+    let mut finding = report.finding(&codes::UNSUPPORTED_VERSION, message, node, Part::Value);
+    if let Some(current) = kind.versions.last() {
+        let current = kind.api_version(current);
+        finding = finding.help(format!("use `{current}`")).fix(format!("write `{current}`"), report.place(node, Part::Value), current);
+    }
+    report.sink.push(finding);
+    format!("no matches for kind {} in version {}", go_quoted(kind.name), go_quoted(&written))
+}
+
+/// The API server walks through maps in no order; by name is as good as any.
+fn sorted(mut errors: Vec<String>) -> Vec<String> {
+    errors.sort();
+    errors
+}

@@ -1,0 +1,151 @@
+//! Findings about an object as the API server looks at it: one named function each.
+//!
+//! What must not be here: deciding what is wrong; what only one dialect's kinds have.
+
+use crate::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes};
+use crate::resource::{self, nearest};
+use crate::schema::{Fault, Members, Path, Violation, go_quoted};
+use crate::text::{Node, NodeId};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Where findings about one object go.
+pub(crate) struct Report<'a> {
+    pub kind: &'a str,
+    pub object: &'a resource::Object,
+    pub sink: &'a mut Vec<Diagnostic>,
+    /// How many more unknown fields get a guess at what was meant. Nobody reads more, and each costs a comparison with all
+    /// fields.
+    guesses: u32,
+}
+
+impl<'a> Report<'a> {
+    /// Findings about an object of a kind.
+    pub(crate) fn new(kind: &'a str, object: &'a resource::Object, sink: &'a mut Vec<Diagnostic>) -> Self {
+        Self { kind, object, sink, guesses: 50 }
+    }
+
+    /// The place of a node; what the controller made itself stands where its object does.
+    pub(crate) fn place(&self, node: NodeId, part: Part) -> Place {
+        let node = if node.is_some() { node } else { self.object.root.id };
+        Place::Node { object: self.object.id, node, part }
+    }
+
+    /// A finding at a node.
+    pub(crate) fn finding(&self, code: &'static Code, message: impl Into<String>, node: NodeId, part: Part) -> Diagnostic {
+        Diagnostic::new(code, message, self.place(node, part)).about(self.object.key.clone())
+    }
+
+    /// A field without a value.
+    pub(crate) fn null(&mut self, path: &Path<'_>, node: NodeId) {
+        let message = format!("`{path}` has no value and is dropped");
+        let finding = self.finding(&codes::NULL_DROPPED, message, node, Part::Key);
+        self.sink.push(finding);
+    }
+
+    /// A field that the kind does not have. `meant` knows better than spelling what was meant; `help` is asked where neither does.
+    pub(crate) fn unknown_field(
+        &mut self,
+        path: &Path<'_>,
+        (name, node): (&str, &Node),
+        members: &'static Members,
+        meant: Option<&'static str>,
+        refused: bool,
+        help: impl FnOnce() -> Option<String>,
+    ) {
+        let what = if refused { "the object is refused" } else { "it is dropped" };
+        let message = format!("a {} has no `{path}`; {what}", self.kind);
+        let mut finding = self.finding(&codes::UNKNOWN_FIELD, message, node.id, Part::Key);
+        if refused {
+            finding.severity = Severity::Error;
+        }
+        if self.guesses == 0 {
+            return self.sink.push(finding);
+        }
+        self.guesses -= 1;
+        let near = meant.or_else(|| nearest(name, members.fields.iter().map(|field| field.name)));
+        if let Some(near) = near {
+            finding = finding.help(format!("did you mean `{near}`?"));
+            finding = finding.fix(format!("rename to `{near}`"), self.place(node.id, Part::Key), near);
+        } else if let Some(help) = help() {
+            finding = finding.help(help);
+        }
+        self.sink.push(finding);
+    }
+
+    /// Something wrong with a value, or a value that is missing. `help` is better advice than the general one.
+    pub(crate) fn violation(&mut self, violation: &Violation, help: Option<String>) {
+        let code = match violation.fault {
+            Fault::WrongType => &codes::WRONG_TYPE,
+            Fault::Missing => &codes::MISSING_FIELD,
+            Fault::NotAllowed | Fault::OutOfRange | Fault::Malformed => &codes::INVALID_VALUE,
+        };
+        let mut finding = self.finding(code, violation.message.clone(), violation.node, violation.part);
+        finding.help = help.or_else(|| violation.help.clone());
+        if let Some(replacement) = &violation.replacement {
+            finding = finding.fix(format!("write {replacement}"), self.place(violation.node, Part::Value), replacement.clone());
+        }
+        self.sink.push(finding);
+    }
+
+    /// An object without a name.
+    pub(crate) fn missing_name(&mut self, node: NodeId) -> String {
+        let message = format!("this {} has no `metadata.name`", self.kind);
+        let finding = self.finding(&codes::INVALID_NAME, message, node, Part::Key);
+        self.sink.push(finding);
+        "metadata.name: Required value: name or generateName is required".into()
+    }
+
+    /// A name that Kubernetes does not allow.
+    pub(crate) fn name(&mut self, node: &Node, what: &str, name: &str) {
+        let message = format!("{} is no {what} that Kubernetes allows", go_quoted(name));
+        let mut finding = self.finding(&codes::INVALID_NAME, message, node.id, Part::Value);
+        let allowed = if what == "namespace" { "`-` inside" } else { "`-` and `.` inside" };
+        finding = finding.help(format!("names are made of lower case letters, digits, and {allowed}"));
+        let mended: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
+        let mended = mended.trim_matches(['-', '.']);
+        if crate::schema::names::subdomain(mended).is_empty() {
+            finding = finding.fix(format!("call it `{mended}`"), self.place(node.id, Part::Value), mended);
+        }
+        self.sink.push(finding);
+    }
+
+    /// A label that Kubernetes does not allow.
+    pub(crate) fn label(&mut self, node: &Node, is_key: bool, text: &str, faults: &[String]) {
+        if faults.is_empty() {
+            return;
+        }
+        let (what, part) = if is_key { ("key", Part::Key) } else { ("value", Part::Value) };
+        let message = format!("{} is no {what} of a label that Kubernetes allows", go_quoted(text));
+        let finding = self.finding(&codes::INVALID_LABEL, message, node.id, part);
+        self.sink.push(finding.help("letters, digits, and `-`, `_`, `.` inside; at most 63 characters"));
+    }
+
+    /// Something in `metadata` that must be text and is not.
+    pub(crate) fn not_a_string(&mut self, node: &Node, path: &str, wanted: &str) {
+        let code = if path.starts_with("metadata.labels") { &codes::INVALID_LABEL } else { &codes::INVALID_NAME };
+        let wanted = match wanted {
+            "string" => "a string",
+            _ => "an object",
+        };
+        let message = format!("`{path}` must be {wanted}, and is {}", described(node));
+        let mut finding = self.finding(code, message, node.id, Part::Value);
+        if let (crate::text::Value::Int(value), "a string") = (&node.value, wanted) {
+            finding = finding.fix("put it in quotes", self.place(node.id, Part::Value), format!("\"{value}\""));
+        }
+        self.sink.push(finding.help("put it in quotes: YAML reads y, n, yes, no, on, off and digits as something else than text"));
+    }
+}
+
+fn described(node: &Node) -> String {
+    match &node.value {
+        crate::text::Value::Bool(value) => format!("the boolean `{value}`"),
+        crate::text::Value::Int(value) => format!("the number {value}"),
+        crate::text::Value::Float(value) => format!("the number {value}"),
+        _ => match node.kind_name() {
+            kind @ ("array" | "object" | "integer") => format!("an {kind}"),
+            kind => kind.to_string(),
+        },
+    }
+}
