@@ -7,6 +7,7 @@
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
 mod dump;
+mod envoy_config;
 mod finding;
 mod graph;
 mod ledger;
@@ -20,6 +21,7 @@ mod view;
 mod words;
 
 pub use dump::{dump, dump_tree, dump_with_origins};
+pub use envoy_config::{EnvoyConfig, Placed};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
 pub use graph::{Edge, Graph, GraphNode, NodeKind, Relation, graph};
 pub use ledger::{LedgerRow, ledger};
