@@ -60,7 +60,7 @@ fn route(n: usize) -> Arc<Route> {
 
 fn cluster(n: usize) -> Arc<Cluster> {
     let name = Str::from(format!("cluster_service_{n}_namespace_{}", n % 50));
-    let endpoint = Endpoint { address: Str::from(format!("service-{n}.namespace-{}", n % 50)), port: 8080 };
+    let endpoint = Endpoint::new(Str::from(format!("service-{n}.namespace-{}", n % 50)), 8080);
     Arc::new(Cluster {
         name: s(name.clone(), n),
         alt_stat_name: Some(s(Str::from(format!("service-{n}_namespace-{}_8080", n % 50)), n)),
@@ -68,13 +68,8 @@ fn cluster(n: usize) -> Arc<Cluster> {
         lb_policy: s(LbPolicy::RoundRobin, n),
         connect_timeout: s(Duration::from_millis(3000), n),
         dns_family: Some(s(DnsFamily::V4Only, n)),
-        respect_dns_ttl: None,
-        circuit_breakers: vec![],
-        http: UpstreamHttp::default(),
-        tls: None,
-        keepalive: None,
-        health_checks: vec![],
         origins: vec![Origin::field(ObjectId::from_index(n), NodeId(1))],
+        ..Cluster::default()
     })
 }
 
@@ -101,19 +96,14 @@ fn gateway() -> Ir {
         };
         Arc::new(Listener {
             name: s(Str::from(format!("listener-{l}")), l),
-            address: Address { address: s(Str::new_static("0.0.0.0"), l), port: s(8080, l), protocol: SocketProtocol::Tcp },
-            filters: vec![],
+            address: Address { address: s(Str::new_static("0.0.0.0"), l), port: s(8080, l), ..Address::default() },
             chains: vec![FilterChain {
                 name: Str::new_static("shared"),
                 matcher: Some(FilterChainMatch::default()),
-                tls: None,
                 filters: vec![NetworkFilter::Http(Arc::new(manager))],
-                origins: vec![],
+                ..FilterChain::default()
             }],
-            per_connection_buffer_limit: None,
-            traffic_direction: None,
-            in_bootstrap: false,
-            origins: vec![],
+            ..Listener::default()
         })
     };
     Ir { listeners: (0..LISTENERS).map(listener).collect(), clusters: (0..CLUSTERS).map(cluster).collect(), ..Ir::default() }

@@ -11,8 +11,22 @@ use core::time::Duration;
 pub struct AccessLog {
     /// Envoy's extension name, e.g. `envoy.access_loggers.file`.
     pub name: Str,
+    /// What is logged; `None`: everything.
+    pub filter: Option<Sourced<AccessLogFilter>>,
     /// Where it goes.
     pub sink: AccessLogSink,
+}
+
+/// What is logged.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub enum AccessLogFilter {
+    /// Responses of this status or a higher one, and those with any response flag.
+    Failures {
+        /// HTTP status.
+        status: u32,
+        /// Runtime key that overrides it.
+        runtime_key: Str,
+    },
 }
 
 /// Where an access log goes.
@@ -25,12 +39,16 @@ pub enum AccessLogSink {
 }
 
 /// A log in a file.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct FileAccessLog {
     /// Path that the proxy sees.
     pub path: Sourced<Str>,
-    /// What is written.
-    pub format: Sourced<AccessLogFormat>,
+    /// What is written; `None`: Envoy's own line.
+    pub format: Option<Sourced<AccessLogFormat>>,
+    /// Members without a value are left out.
+    pub omit_empty: bool,
+    /// Commands that Envoy must be told of.
+    pub formatters: Vec<Sourced<Formatter>>,
 }
 
 /// What is written.
@@ -42,6 +60,15 @@ pub enum AccessLogFormat {
     Json(Vec<(Str, Json)>),
     /// JSON that keeps numbers and booleans.
     TypedJson(Vec<(Str, Json)>),
+}
+
+/// A set of `%COMMANDS%` that Envoy has as an extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub enum Formatter {
+    /// `%METADATA(...)%`
+    Metadata,
+    /// `%REQ_WITHOUT_QUERY(...)%`
+    ReqWithoutQuery,
 }
 
 /// A log sent to a service.

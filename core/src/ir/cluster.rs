@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A set of endpoints that serve one thing.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Cluster {
     /// Unique in the gateway.
     pub name: Sourced<Str>,
@@ -25,6 +25,8 @@ pub struct Cluster {
     pub respect_dns_ttl: Option<Sourced<bool>>,
     /// Limits by priority.
     pub circuit_breakers: Vec<Sourced<CircuitBreaker>>,
+    /// Limits of each endpoint: connections; `None`: there are none.
+    pub per_host_circuit_breaker: Option<Sourced<Option<u32>>>,
     /// HTTP options of connections to it.
     pub http: UpstreamHttp,
     /// TLS to it.
@@ -33,6 +35,14 @@ pub struct Cluster {
     pub keepalive: Option<Sourced<TcpKeepalive>>,
     /// Active health checks.
     pub health_checks: Vec<Sourced<HealthCheck>>,
+    /// Endpoints that are no longer found are dropped even if they are healthy.
+    pub ignore_health_on_removal: Option<Sourced<()>>,
+    /// Per cent of healthy endpoints below which all are used; `None` leaves Envoy's 50.
+    pub healthy_panic_threshold: Option<Sourced<f64>>,
+    /// New endpoints get their share slowly.
+    pub slow_start: Option<Sourced<SlowStart>>,
+    /// Buffer limit of a connection.
+    pub per_connection_buffer_limit: Option<Sourced<u32>>,
     /// The resources that made it.
     pub origins: Origins,
 }
@@ -54,7 +64,7 @@ pub enum ClusterDiscovery {
         /// `eds_cluster_config.service_name`.
         service_name: Str,
         /// The endpoints as far as they are known.
-        endpoints: Vec<Sourced<Endpoint>>,
+        localities: Vec<Locality>,
     },
     /// Fixed addresses.
     Static {
@@ -63,6 +73,12 @@ pub enum ClusterDiscovery {
         /// The addresses.
         endpoints: Vec<Sourced<Endpoint>>,
     },
+}
+
+impl Default for ClusterDiscovery {
+    fn default() -> Self {
+        ClusterDiscovery::Eds { service_name: Str::default(), localities: Vec::new() }
+    }
 }
 
 /// How DNS answers are used.
@@ -83,21 +99,62 @@ pub enum DnsFamily {
     V6Only,
     /// IPv6, else IPv4.
     Auto,
+    /// Both.
+    All,
+}
+
+/// Endpoints that share a weight.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Locality {
+    /// Share of requests; `None`: none is said.
+    pub weight: Option<Sourced<u32>>,
+    /// Its endpoints.
+    pub endpoints: Vec<Sourced<Endpoint>>,
+}
+
+impl Locality {
+    /// All endpoints in one place without a weight; no place where there are no endpoints.
+    pub fn alone(endpoints: Vec<Sourced<Endpoint>>) -> Vec<Self> {
+        if endpoints.is_empty() { Vec::new() } else { Vec::from([Self { weight: None, endpoints }]) }
+    }
 }
 
 /// One address.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Endpoint {
-    /// IP address or host name.
+    /// IP address or host name; the path of a Unix socket where `port` is 0.
     pub address: Str,
     /// TCP port.
     pub port: u32,
+    /// The port that health checks ask, if it is another.
+    pub health_check_port: Option<u32>,
+}
+
+impl Endpoint {
+    /// An endpoint that has one port for all.
+    pub fn new(address: Str, port: u32) -> Self {
+        Self { address, port, health_check_port: None }
+    }
+}
+
+/// New endpoints get their share slowly.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SlowStart {
+    /// How long.
+    pub window: Sourced<Duration>,
+    /// How fast: 1 is linear.
+    pub aggression: Sourced<f64>,
+    /// Runtime key that overrides it.
+    pub aggression_key: Str,
+    /// Per cent of the share at the beginning.
+    pub min_weight_percent: Sourced<f64>,
 }
 
 /// Load balancing algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum LbPolicy {
     /// In turn.
+    #[default]
     RoundRobin,
     /// The less busy of two.
     LeastRequest,
@@ -110,7 +167,7 @@ pub enum LbPolicy {
 }
 
 /// Limits for one priority.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct CircuitBreaker {
     /// Which requests count.
     pub priority: Sourced<super::Priority>,
@@ -122,6 +179,8 @@ pub struct CircuitBreaker {
     pub max_requests: Option<Sourced<u32>>,
     /// Retries under way.
     pub max_retries: Option<Sourced<u32>>,
+    /// What remains is in the statistics.
+    pub track_remaining: bool,
 }
 
 /// HTTP options of connections to a cluster.
@@ -129,6 +188,10 @@ pub struct CircuitBreaker {
 pub struct UpstreamHttp {
     /// HTTP/2 (gRPC).
     pub http2: Option<Sourced<()>>,
+    /// HTTP/1.1, said explicitly.
+    pub http1: Option<Sourced<()>>,
+    /// Requests on one connection.
+    pub max_requests_per_connection: Option<Sourced<u32>>,
     /// Connections idle for so long are closed.
     pub idle_timeout: Option<Sourced<Duration>>,
     /// Connections this old are drained.
@@ -175,8 +238,12 @@ pub struct HealthCheck {
 /// What a health check asks.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum HealthChecker {
+    /// That a connection can be made.
+    Tcp,
     /// An HTTP request.
     Http {
+        /// It is asked by HTTP/2.
+        http2: Option<Sourced<()>>,
         /// Path.
         path: Sourced<Str>,
         /// Host header; `None`: the cluster's name.

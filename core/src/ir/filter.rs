@@ -1,6 +1,6 @@
 //! HTTP filters.
 
-use super::{Origins, StringMatch};
+use super::{HeaderMutations, Origins, SecretReference, StringMatch};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::vec::Vec;
@@ -28,18 +28,22 @@ pub enum HttpFilterKind {
     GrpcHttp1Bridge,
     /// Statistics by gRPC method.
     GrpcStats(GrpcStats),
-    /// A Lua script.
-    Lua(Sourced<Str>),
+    /// Lua scripts.
+    Lua(LuaScripts),
     /// Compression of responses.
     Compressor(Compressor),
     /// Requests are buffered, up to so many bytes.
     Buffer(Sourced<u32>),
-    /// Allowed and denied addresses.
-    Rbac(Rbac),
+    /// Allowed and denied addresses; `None`: only where routes say so.
+    Rbac(Option<Rbac>),
     /// External authorization.
     ExtAuthz(ExtAuthz),
     /// Rate limiting by a service.
     RateLimit(RateLimitService),
+    /// Rate limiting within the proxy.
+    LocalRateLimit(LocalRateLimit),
+    /// Tokens are checked; routes say which.
+    Jwt(Vec<Sourced<JwtProvider>>),
     /// Answers health checks on a path.
     HealthCheck {
         /// The path.
@@ -61,20 +65,40 @@ pub struct GrpcStats {
     pub methods: GrpcStatsMethods,
     /// Time of upstreams too.
     pub upstream: Sourced<bool>,
+    /// They are kept for access logs.
+    pub filter_state: bool,
 }
 
 /// Which gRPC methods have statistics of their own.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum GrpcStatsMethods {
+    /// Envoy's default: none.
+    Unsaid,
     /// All, or none.
     All(Sourced<bool>),
     /// Services with their methods.
     These(Vec<Sourced<(Str, Vec<Str>)>>),
 }
 
-/// Gzip compression of responses.
+/// How responses are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Compression {
+    /// gzip
+    #[default]
+    Gzip,
+    /// Brotli
+    Brotli,
+    /// Zstandard
+    Zstd,
+}
+
+/// Compression of responses. Levels and windows are those of gzip.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Compressor {
+    /// The algorithm.
+    pub compression: Sourced<Compression>,
+    /// Envoy's name for the instance of the library.
+    pub library: Str,
     /// 1 to 9.
     pub memory_level: Option<Sourced<u32>>,
     /// Envoy's enum name.
@@ -140,8 +164,10 @@ pub struct ExtAuthz {
     pub transport: AuthorizationTransport,
     /// Its cluster.
     pub cluster: Sourced<Str>,
-    /// Time for an answer.
-    pub timeout: Sourced<Duration>,
+    /// Time for an answer; zero is off; `None` leaves Envoy's default.
+    pub timeout: Option<Sourced<Duration>>,
+    /// The client's certificate is sent along.
+    pub include_peer_certificate: bool,
     /// The route is chosen anew afterwards.
     pub clear_route_cache: bool,
     /// The body sent along.
@@ -162,14 +188,28 @@ pub enum AuthorizationTransport {
         /// Prefixed to the path.
         path_prefix: Option<Sourced<Str>>,
         /// Headers sent to it.
-        allowed_request_headers: Vec<Sourced<StringMatch>>,
-        /// Headers of its answer that go on to client or upstream.
-        allowed_response_headers: Vec<Sourced<StringMatch>>,
+        allowed_request_headers: Vec<Sourced<NameMatch>>,
+        /// Headers of its answer that go on to the upstream.
+        allowed_upstream_headers: Vec<Sourced<NameMatch>>,
+        /// Headers of its refusal that go on to the client; empty: all.
+        allowed_client_headers: Vec<Sourced<NameMatch>>,
         /// Headers added to what is sent.
         headers_to_add: Vec<Sourced<(Str, Str)>>,
     },
     /// By gRPC, v3.
-    Grpc,
+    Grpc {
+        /// `:authority` sent to it; `None`: the cluster's name.
+        authority: Option<Sourced<Str>>,
+    },
+}
+
+/// Which header names are meant.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct NameMatch {
+    /// The name.
+    pub name: StringMatch,
+    /// ASCII case does not count.
+    pub ignore_case: bool,
 }
 
 /// How much of a request's body is sent along.
@@ -179,6 +219,8 @@ pub struct Body {
     pub max_bytes: Option<Sourced<u32>>,
     /// What fits is sent, else the request is refused.
     pub allow_partial: Option<Sourced<bool>>,
+    /// As bytes instead of text.
+    pub pack_as_bytes: Option<Sourced<bool>>,
 }
 
 /// Rate limiting by a service.
@@ -188,10 +230,82 @@ pub struct RateLimitService {
     pub domain: Sourced<Str>,
     /// Its cluster.
     pub cluster: Sourced<Str>,
-    /// Time for an answer.
-    pub timeout: Sourced<Duration>,
+    /// `:authority` sent to it; `None`: the cluster's name.
+    pub authority: Option<Sourced<Str>>,
+    /// `internal`, `external` or `both`: whose requests count; `None` leaves Envoy's default.
+    pub request_type: Option<Str>,
+    /// Time for an answer; zero is off; `None` leaves Envoy's default.
+    pub timeout: Option<Sourced<Duration>>,
+    /// `x-ratelimit-*` headers are sent (draft version 03).
+    pub x_ratelimit_headers: Option<Sourced<bool>>,
     /// Requests are refused when the service fails.
     pub failure_mode_deny: Sourced<bool>,
     /// gRPC clients get RESOURCE_EXHAUSTED.
     pub resource_exhausted: Sourced<bool>,
+}
+
+/// Lua scripts.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct LuaScripts {
+    /// Run for every request.
+    pub default: Option<Sourced<Str>>,
+    /// Run where a route names them.
+    pub named: Vec<(Str, Sourced<Str>)>,
+}
+
+/// Rate limiting within the proxy.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LocalRateLimit {
+    /// Prefix of statistics.
+    pub stat_prefix: Str,
+    /// Requests take a token each; `None`: nothing is limited.
+    pub bucket: Option<TokenBucket>,
+    /// HTTP status of refusals; `None` leaves Envoy's 429.
+    pub status: Option<Sourced<u32>>,
+    /// Headers of refusals.
+    pub response_headers: HeaderMutations,
+}
+
+/// Tokens that are taken and refilled.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct TokenBucket {
+    /// Its size.
+    pub max_tokens: Sourced<u32>,
+    /// Added at each fill.
+    pub tokens_per_fill: Sourced<u32>,
+    /// Time between fills.
+    pub fill_interval: Sourced<Duration>,
+}
+
+/// Who issues tokens.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct JwtProvider {
+    /// Its name, by which routes ask for it.
+    pub name: Sourced<Str>,
+    /// `iss` of its tokens; `None`: any.
+    pub issuer: Option<Sourced<Str>>,
+    /// `aud` of which one must be there; empty: any.
+    pub audiences: Vec<Sourced<Str>>,
+    /// The token goes upstream.
+    pub forward: Sourced<bool>,
+    /// Where its keys are.
+    pub jwks: Jwks,
+}
+
+/// Where keys of tokens are.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub enum Jwks {
+    /// Fetched.
+    Remote {
+        /// From here.
+        uri: Sourced<Str>,
+        /// The cluster.
+        cluster: Sourced<Str>,
+        /// Time for an answer.
+        timeout: Sourced<Duration>,
+        /// How long they are kept; `None` leaves Envoy's ten minutes.
+        cache: Option<Sourced<Duration>>,
+    },
+    /// In place.
+    Local(Sourced<SecretReference>),
 }

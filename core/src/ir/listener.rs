@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A port with what stands behind it.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Listener {
     /// Unique in the gateway.
     pub name: Sourced<Str>,
@@ -20,6 +20,14 @@ pub struct Listener {
     pub chains: Vec<FilterChain>,
     /// Buffer limit of a connection.
     pub per_connection_buffer_limit: Option<Sourced<u32>>,
+    /// Options of its socket.
+    pub socket_options: Vec<Sourced<SocketOption>>,
+    /// Connections are spread over Envoy's threads one by one.
+    pub exact_balance: Option<Sourced<()>>,
+    /// Connections accepted at once.
+    pub max_connections_per_event: Option<Sourced<u32>>,
+    /// Its connections do not count against Envoy's limit of all.
+    pub ignore_global_limit: bool,
     /// For tracing.
     pub traffic_direction: Option<Sourced<TrafficDirection>>,
     /// Bootstrap only, never by xDS (the readiness listener).
@@ -28,8 +36,21 @@ pub struct Listener {
     pub origins: Origins,
 }
 
-/// Where a listener listens.
+/// An option of a socket that listens.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SocketOption {
+    /// For people.
+    pub description: Str,
+    /// Number of the protocol level.
+    pub level: i64,
+    /// Number of the option.
+    pub name: i64,
+    /// Its value.
+    pub value: i64,
+}
+
+/// Where a listener listens.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Address {
     /// IP address.
     pub address: Sourced<Str>,
@@ -37,12 +58,15 @@ pub struct Address {
     pub port: Sourced<u32>,
     /// TCP, or UDP for QUIC.
     pub protocol: SocketProtocol,
+    /// An IPv6 socket takes IPv4 too.
+    pub ipv4_compat: bool,
 }
 
 /// Protocol of a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum SocketProtocol {
     /// TCP.
+    #[default]
     Tcp,
     /// UDP, for HTTP/3.
     Udp,
@@ -60,16 +84,21 @@ pub enum TrafficDirection {
 }
 
 /// What looks at a connection before a chain is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ListenerFilter {
     /// Reads the PROXY protocol.
     ProxyProtocol,
     /// Reads SNI and ALPN.
-    TlsInspector,
+    TlsInspector {
+        /// Takes a JA3 fingerprint.
+        ja3: Option<Sourced<bool>>,
+        /// Takes a JA4 fingerprint.
+        ja4: Option<Sourced<bool>>,
+    },
 }
 
 /// One filter chain.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct FilterChain {
     /// Empty where the controller gives none.
     pub name: Str,
@@ -135,14 +164,32 @@ pub struct HttpConnectionManager {
     pub reject_escaped_slashes: Option<Sourced<bool>>,
     /// The port is taken off the host before routing.
     pub strip_matching_host_port: Option<Sourced<bool>>,
+    /// A dot at the end of the host is taken off before routing.
+    pub strip_trailing_host_dot: Option<Sourced<bool>>,
     /// The client's address is the connection's.
     pub use_remote_address: Option<Sourced<bool>>,
     /// Proxies in front that are trusted.
     pub xff_num_trusted_hops: Option<Sourced<u32>>,
     /// `server` header.
     pub server_name: Option<Sourced<Str>>,
+    /// Envoy's enum name: what happens to a `server` header that is there.
+    pub server_header_transformation: Option<Sourced<Str>>,
     /// Idle connections are closed.
     pub idle_timeout: Option<Sourced<Duration>>,
+    /// Connections this old are drained.
+    pub max_connection_duration: Option<Sourced<Duration>>,
+    /// Requests on one connection.
+    pub max_requests_per_connection: Option<Sourced<u32>>,
+    /// Time for a whole request to come in; zero is off.
+    pub request_timeout: Option<Sourced<Duration>>,
+    /// Idle timeout of a stream; zero is off.
+    pub stream_idle_timeout: Option<Sourced<Duration>>,
+    /// Time between the first and the last notice of closing.
+    pub drain_timeout: Option<Sourced<Duration>>,
+    /// Time that a closed connection waits for the client.
+    pub delayed_close_timeout: Option<Sourced<Duration>>,
+    /// Protocols that a connection may upgrade to, on all routes.
+    pub upgrades: Vec<Sourced<Str>>,
     /// Envoy's enum name: what happens to header names with `_`.
     pub headers_with_underscores: Option<Sourced<Str>>,
     /// KiB.
@@ -172,6 +219,10 @@ pub struct HttpConnectionManager {
 pub enum CodecType {
     /// HTTP/1.1 or HTTP/2, found out.
     Auto,
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2.
+    Http2,
     /// HTTP/3.
     Http3,
 }
@@ -211,6 +262,8 @@ pub struct Tracing {
     pub random_sampling: Option<Sourced<f64>>,
     /// Per cent at most.
     pub overall_sampling: Option<Sourced<f64>>,
+    /// Longest path in a span.
+    pub max_path_tag_length: Option<Sourced<u32>>,
     /// Tags of spans.
     pub tags: Vec<Sourced<TracingTag>>,
 }

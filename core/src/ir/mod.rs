@@ -11,26 +11,28 @@ mod listener;
 mod route;
 mod tls;
 
-pub use access_log::{AccessLog, AccessLogFormat, AccessLogSink, FileAccessLog, GrpcAccessLog, GrpcAccessLogKind};
+pub use access_log::{AccessLog, AccessLogFilter, AccessLogFormat, AccessLogSink, FileAccessLog, Formatter, GrpcAccessLog, GrpcAccessLogKind};
 pub use cluster::{
-    CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HeaderKeyFormat, HealthCheck, HealthChecker, LbPolicy, TcpKeepalive,
-    UpstreamHttp,
+    CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HeaderKeyFormat, HealthCheck, HealthChecker, LbPolicy, Locality,
+    SlowStart, TcpKeepalive, UpstreamHttp,
 };
 pub use filter::{
-    AuthorizationTransport, Body, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, IpRange, IpSource, RateLimitService,
-    Rbac, RbacAction,
+    AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HttpFilter, HttpFilterKind, IpRange, IpSource,
+    Jwks, JwtProvider, LocalRateLimit, LuaScripts, NameMatch, RateLimitService, Rbac, RbacAction, TokenBucket,
 };
 pub use listener::{
     Address, ClientCertDetails, CodecType, FilterChain, FilterChainMatch, Http1Options, HttpConnectionManager, Listener, ListenerFilter,
-    NetworkFilter, SocketProtocol, TcpProxy, Tracing, TracingTag, TracingTagValue, TrafficDirection,
+    NetworkFilter, SocketOption, SocketProtocol, TcpProxy, Tracing, TracingTag, TracingTagValue, TrafficDirection,
 };
 pub use route::{
-    AppendAction, Cors, DirectResponse, Forward, HashPolicy, HeaderMatch, HeaderMutations, HeaderToAdd, HostRewrite, MirrorPolicy, PathMatch,
-    PathRewrite, PerFilter, Priority, QueryMatch, RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite,
-    RetryPolicy, Route, RouteAction, RouteConfiguration, RouteMatch, RuntimeFraction, StringMatch, UpstreamClusters, VirtualHost, WeightedCluster,
+    AppendAction, Cors, DirectResponse, Forward, HashBy, HashPolicy, HeaderMatch, HeaderMutations, HeaderToAdd, HostRateLimits, HostRewrite,
+    InternalRedirect, MirrorPolicy, PathMatch, PathRewrite, PerFilter, Priority, QueryMatch, RateLimitAction, RateLimitDescriptor, Redirect,
+    RedirectCode, RedirectPath, Regex, RegexRewrite, RetryPolicy, Route, RouteAction, RouteConfiguration, RouteMatch, RuntimeFraction, StringMatch,
+    UpstreamClusters, VirtualHost, WeightedCluster,
 };
 pub use tls::{
-    Certificate, CertificateSource, DownstreamTls, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls, ValidationContext,
+    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls,
+    ValidationContext,
 };
 
 use crate::resource::{Origin, Sourced};
@@ -44,14 +46,33 @@ use core::time::Duration;
 pub struct Ir {
     /// In the order in which the controller sends them.
     pub listeners: Vec<Arc<Listener>>,
+    /// Tables of routes that are served beside those of listeners.
+    pub tables: Vec<Arc<RouteConfiguration>>,
     /// Sorted as the controller sorts them.
     pub clusters: Vec<Arc<Cluster>>,
     /// Layers of runtime values that the management server serves.
     pub runtimes: Vec<RuntimeLayer>,
+    /// Whom the proxy asks for what is served by name.
+    pub config_source: ConfigSource,
     /// What stands in the bootstrap and is not served by xDS.
     pub bootstrap: Bootstrap,
     /// Which of two equivalent Envoy fields the controller uses.
     pub spelling: Spelling,
+}
+
+/// Whom the proxy asks for what is served by name: routes, endpoints, certificates.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub enum ConfigSource {
+    /// The stream that serves everything.
+    #[default]
+    Aggregated,
+    /// A management server, on a stream for each.
+    Server {
+        /// Its cluster.
+        cluster: Str,
+        /// `:authority` sent to it.
+        authority: Str,
+    },
 }
 
 /// What the proxy starts with.
@@ -152,6 +173,10 @@ pub enum TracerConfig {
     OpenTelemetry {
         /// Cluster of the collector.
         cluster: Str,
+        /// `:authority` sent to it; `None`: the cluster's name.
+        authority: Option<Sourced<Str>>,
+        /// Time for an answer; zero is off; `None` leaves Envoy's default.
+        timeout: Option<Sourced<Duration>>,
         /// Name of this service.
         service_name: Sourced<Str>,
     },
@@ -220,6 +245,10 @@ pub struct Spelling {
     pub compressor_content_type: bool,
     /// `respect_dns_ttl` of the cluster, instead of a cluster of the DNS extension.
     pub dns_ttl_on_cluster: bool,
+    /// Alternatives of a policy as `or_ids` of one principal, instead of several principals.
+    pub rbac_or_ids: bool,
+    /// The version of the authorization service's protocol even where it is asked by HTTP, which has none.
+    pub ext_authz_version_of_http: bool,
 }
 
 impl Spelling {
@@ -238,6 +267,8 @@ impl Spelling {
         child_span_on_router: false,
         compressor_content_type: false,
         dns_ttl_on_cluster: false,
+        rbac_or_ids: false,
+        ext_authz_version_of_http: false,
     };
 }
 

@@ -1,6 +1,6 @@
 //! Virtual hosts and routes.
 
-use super::{Json, Origins};
+use super::{Json, LocalRateLimit, Origins, Rbac};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::boxed::Box;
@@ -19,6 +19,8 @@ pub struct RouteConfiguration {
     pub ignore_port_in_host: bool,
     /// Headers changed for all its routes.
     pub request_headers: HeaderMutations,
+    /// It is asked for by name, but nothing is served under it.
+    pub absent: bool,
 }
 
 /// The routes of one set of domains.
@@ -32,6 +34,10 @@ pub struct VirtualHost {
     pub routes: Vec<Arc<Route>>,
     /// Headers added to responses.
     pub response_headers: HeaderMutations,
+    /// Configuration of HTTP filters for its routes, by filter name.
+    pub per_filter: Vec<(Str, Sourced<PerFilter>)>,
+    /// Rate limit descriptors.
+    pub rate_limits: Vec<Sourced<RateLimitDescriptor>>,
     /// What made it.
     pub origins: Origins,
 }
@@ -189,7 +195,7 @@ pub struct Forward {
     /// How the host is rewritten.
     pub host_rewrite: Option<Sourced<HostRewrite>>,
     /// Hash policies for ring hash and Maglev.
-    pub hash_policies: Vec<Sourced<HashPolicy>>,
+    pub hash_policies: Vec<Sourced<HashBy>>,
     /// CORS.
     pub cors: Option<Sourced<Box<Cors>>>,
     /// Retries.
@@ -200,6 +206,23 @@ pub struct Forward {
     pub rate_limits: Vec<Sourced<RateLimitDescriptor>>,
     /// Protocols that a connection may upgrade to.
     pub upgrades: Vec<Sourced<Str>>,
+    /// The proxy follows redirects of upstreams.
+    pub internal_redirect: Option<Sourced<InternalRedirect>>,
+}
+
+/// The proxy follows redirects of upstreams.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct InternalRedirect {
+    /// How many for one request; `None` leaves Envoy's 1.
+    pub max: Option<Sourced<u32>>,
+    /// Of which statuses; empty: 302.
+    pub codes: Vec<Sourced<u32>>,
+    /// From http to https and back too.
+    pub cross_scheme: Option<Sourced<bool>>,
+    /// Not from https to http.
+    pub only_safe_schemes: Option<Sourced<bool>>,
+    /// Not to a route that the request took before.
+    pub not_to_previous_routes: Option<Sourced<bool>>,
 }
 
 /// The clusters a route forwards to.
@@ -218,7 +241,7 @@ impl Default for UpstreamClusters {
 }
 
 /// A cluster with a weight.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct WeightedCluster {
     /// Cluster name.
     pub name: Sourced<Str>,
@@ -228,12 +251,17 @@ pub struct WeightedCluster {
     pub request_headers: HeaderMutations,
     /// Headers of its responses.
     pub response_headers: HeaderMutations,
+    /// How the host is rewritten.
+    pub host_rewrite: Option<Sourced<Str>>,
+    /// Configuration of HTTP filters for its requests, by filter name.
+    pub per_filter: Vec<(Str, Sourced<PerFilter>)>,
 }
 
 /// Which circuit breaker thresholds a request counts against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum Priority {
     /// `DEFAULT`
+    #[default]
     Default,
     /// `HIGH`
     High,
@@ -270,8 +298,17 @@ pub enum HostRewrite {
     LiteralAndAuto(Str, bool),
 }
 
-/// What a request is hashed by.
+/// What a request is hashed by, and whether more is asked afterwards.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct HashBy {
+    /// What it is hashed by.
+    pub policy: HashPolicy,
+    /// Where this gives a hash, those behind it do not count.
+    pub terminal: bool,
+}
+
+/// What a request is hashed by.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum HashPolicy {
     /// A cookie, set by Envoy where it has a time to live.
     Cookie {
@@ -307,6 +344,10 @@ pub struct Cors {
     pub allow_credentials: Option<Sourced<bool>>,
     /// Runtime key that can switch it off.
     pub runtime_key: Option<Str>,
+    /// ASCII case of origins does not count.
+    pub ignore_case: bool,
+    /// `Access-Control-Allow-Private-Network`.
+    pub allow_private_network: Option<Sourced<bool>>,
 }
 
 /// When and how often to try again.
@@ -318,6 +359,8 @@ pub struct RetryPolicy {
     pub num_retries: Option<Sourced<u32>>,
     /// `None`: the route's timeout.
     pub per_try_timeout: Option<Sourced<Duration>>,
+    /// Statuses for `retriable-status-codes`.
+    pub status_codes: Vec<Sourced<u32>>,
 }
 
 /// A copy of requests.
@@ -332,8 +375,8 @@ pub struct MirrorPolicy {
 /// One descriptor that is asked of the rate limit service.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RateLimitDescriptor {
-    /// Which filter asks; 0 to 10.
-    pub stage: u32,
+    /// Which filter asks; 0 to 10; `None`: none is said, which is 0.
+    pub stage: Option<u32>,
     /// What it is made of.
     pub actions: Vec<Sourced<RateLimitAction>>,
 }
@@ -361,6 +404,15 @@ pub enum RateLimitAction {
         /// Header name.
         header: Str,
     },
+    /// A fixed value, if headers match.
+    HeaderValueMatch {
+        /// What must match.
+        headers: Vec<HeaderMatch>,
+        /// Or must not.
+        expect_match: bool,
+        /// Descriptor value.
+        value: Str,
+    },
 }
 
 /// The client is sent elsewhere.
@@ -368,6 +420,10 @@ pub enum RateLimitAction {
 pub struct Redirect {
     /// To https on the same host.
     pub https: Option<Sourced<bool>>,
+    /// To this scheme.
+    pub scheme: Option<Sourced<Str>>,
+    /// To this port.
+    pub port: Option<Sourced<u32>>,
     /// To this host.
     pub host: Option<Sourced<Str>>,
     /// To this path.
@@ -448,5 +504,33 @@ pub enum PerFilter {
     /// External authorization is off.
     ExtAuthzDisabled,
     /// Values sent along to the authorization service.
-    ExtAuthzContext(Vec<(Str, Str)>),
+    ExtAuthzContext(Vec<(Str, Sourced<Str>)>),
+    /// CORS.
+    Cors(Box<Cors>),
+    /// Allowed and denied addresses.
+    Rbac(Rbac),
+    /// Rate limiting within the proxy.
+    LocalRateLimit(LocalRateLimit),
+    /// What becomes of the virtual host's rate limits.
+    HostRateLimits(HostRateLimits),
+    /// The provider of whom a token is required.
+    Jwt(Str),
+    /// A named Lua script is run.
+    Lua {
+        /// Its name.
+        script: Str,
+        /// What it is given.
+        context: Vec<(Str, Json)>,
+    },
+}
+
+/// What becomes of the virtual host's rate limits on a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub enum HostRateLimits {
+    /// They count if the route has none.
+    Override,
+    /// They count too.
+    Include,
+    /// They do not count.
+    Ignore,
 }

@@ -4,15 +4,39 @@ use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::vec::Vec;
 
-/// A part of a Kubernetes Secret.
+/// A part of a Kubernetes Secret or ConfigMap.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct SecretReference {
-    /// The Secret's namespace.
+    /// What holds it.
+    pub holder: Holder,
+    /// Its namespace.
     pub namespace: Str,
-    /// The Secret's name.
+    /// Its name.
     pub name: Str,
     /// Which of its data.
     pub part: SecretPart,
+}
+
+/// What holds certificates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+pub enum Holder {
+    /// A Secret.
+    #[default]
+    Secret,
+    /// A ConfigMap, of what need not be secret.
+    ConfigMap,
+}
+
+/// How the proxy gets what certificates are made of.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub enum Delivery {
+    /// By SDS, under a name made of the references to its parts; in place where these are files.
+    #[default]
+    ByReference,
+    /// By SDS under this name.
+    Named(Str),
+    /// In place.
+    Inline,
 }
 
 /// Which data of a Secret is meant, by what it is used for.
@@ -29,7 +53,7 @@ pub enum SecretPart {
 /// Where certificate material is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum CertificateSource {
-    /// In a Secret, served by SDS.
+    /// In a Secret or ConfigMap.
     Secret(SecretReference),
     /// In a file that the proxy sees.
     File(Str),
@@ -38,6 +62,8 @@ pub enum CertificateSource {
 /// A certificate with its key.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Certificate {
+    /// How the proxy gets it.
+    pub delivery: Delivery,
     /// The chain.
     pub chain: Option<Sourced<CertificateSource>>,
     /// The key.
@@ -77,10 +103,18 @@ pub struct UpstreamTls {
 /// How a peer's certificate is checked.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ValidationContext {
+    /// How the proxy gets it.
+    pub delivery: Delivery,
     /// Authorities trusted.
     pub trusted_ca: Option<Sourced<CertificateSource>>,
     /// Revoked certificates.
     pub crl: Option<Sourced<CertificateSource>>,
+    /// Only the peer's own certificate is looked up among them.
+    pub only_leaf_crl: Option<Sourced<bool>>,
+    /// DNS names of which the certificate must have one; empty: any will do.
+    pub subject_names: Vec<Sourced<Str>>,
+    /// Certificates of unknown authorities are taken too.
+    pub accept_untrusted: Option<Sourced<bool>>,
 }
 
 /// Versions, ciphers, curves; what is not set is BoringSSL's default.

@@ -1,6 +1,7 @@
 //! Both documents: as text, as messages, with their output maps.
 
-use crate::rich::{OLD, cluster, dns, forward, origin, rich, route, str};
+use crate::rich::{OLD, forward, origin, rich, route, str};
+use crate::upstream::{cluster, dns};
 use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::v3::{Emitted, bootstrap, emit, output_map, resources, violations};
 use chancery_core::backend::envoy::{Document, Layout, Options};
@@ -137,13 +138,10 @@ fn small() -> (Ir, Origin, Origin) {
     };
     let listener = Listener {
         name: Sourced::built_in(str("listener")),
-        address: Address { address: Sourced::built_in(str("0.0.0.0")), port: Sourced::new(8080, origin(6)), protocol: SocketProtocol::Tcp },
-        filters: vec![],
+        address: Address { address: Sourced::built_in(str("0.0.0.0")), port: Sourced::new(8080, origin(6)), ..Address::default() },
         chains: vec![chain],
-        per_connection_buffer_limit: None,
-        traffic_direction: None,
-        in_bootstrap: false,
         origins: vec![origin(6)],
+        ..Listener::default()
     };
     let clusters = vec![Arc::new(cluster("cluster_quote_default", dns(DnsKind::Strict, "cluster_quote_default")))];
     (Ir { listeners: vec![Arc::new(listener)], clusters, ..Ir::default() }, timeout, prefix)

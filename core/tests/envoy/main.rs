@@ -5,3 +5,4 @@ mod documents;
 mod memory;
 mod rich;
 mod spelling;
+mod upstream;

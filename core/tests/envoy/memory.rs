@@ -1,6 +1,7 @@
 //! The same bytes, whatever memory holds.
 
-use crate::rich::{OLD, cluster, dns, forward, rich, route, s};
+use crate::rich::{OLD, forward, rich, route, s};
+use crate::upstream::{cluster, dns};
 use chancery_core::backend::envoy::v3::{Emitted, emit, output_map};
 use chancery_core::backend::envoy::{Document, Layout, Options};
 use chancery_core::ir::*;

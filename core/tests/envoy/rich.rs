@@ -1,5 +1,6 @@
 //! A gateway that has something of everything.
 
+use crate::upstream::{cluster, clusters, dns};
 use chancery_core::ir::*;
 use chancery_core::resource::{ObjectId, Origin, Sourced};
 use chancery_core::text::{NodeId, Str};
@@ -31,7 +32,7 @@ pub fn st(text: &str) -> Sourced<Str> {
     s(str(text))
 }
 
-fn ms(n: u64) -> Sourced<Duration> {
+pub fn ms(n: u64) -> Sourced<Duration> {
     s(Duration::from_millis(n))
 }
 
@@ -43,7 +44,7 @@ fn add(name: &str, value: &str, action: AppendAction) -> Sourced<HeaderToAdd> {
     s(HeaderToAdd { name: str(name), value: str(value), action })
 }
 
-fn mutations() -> HeaderMutations {
+pub fn mutations() -> HeaderMutations {
     HeaderMutations {
         add: vec![add("x-a", "%PROTOCOL%", AppendAction::Append), add("x-b", "b", AppendAction::Overwrite), add("x-c", "c", AppendAction::Unsaid)],
         remove: vec![st("x-gone")],
@@ -59,16 +60,17 @@ pub fn forward(cluster: &str) -> Forward {
 }
 
 fn rich_forward() -> Forward {
+    let hashed = |policy| s(HashBy { policy, terminal: false });
     Forward {
         idle_timeout: Some(ms(1500)),
         priority: Some(s(Priority::High)),
         path_rewrite: Some(s(PathRewrite::Prefix(str("/")))),
         host_rewrite: Some(s(HostRewrite::Literal(str("host.example")))),
         hash_policies: vec![
-            s(HashPolicy::Cookie { name: str("c"), path: Some(str("/")), ttl: Some(Duration::from_secs(60)) }),
-            s(HashPolicy::Header(str("x-user"))),
-            s(HashPolicy::SourceIp(true)),
-            s(HashPolicy::Query(str("q"))),
+            hashed(HashPolicy::Cookie { name: str("c"), path: Some(str("/")), ttl: Some(Duration::from_secs(60)) }),
+            s(HashBy { policy: HashPolicy::Header(str("x-user")), terminal: true }),
+            hashed(HashPolicy::SourceIp(true)),
+            hashed(HashPolicy::Query(str("q"))),
         ],
         cors: Some(s(Box::new(Cors {
             allow_origins: vec![s(StringMatch::Exact(str("https://a.example"))), s(StringMatch::Suffix(str(".b.example")))],
@@ -78,20 +80,39 @@ fn rich_forward() -> Forward {
             max_age: Some(st("86400")),
             allow_credentials: Some(s(true)),
             runtime_key: Some(str("routing.cors_enabled.x")),
+            ignore_case: true,
+            allow_private_network: Some(s(true)),
         }))),
-        retry: Some(s(Box::new(RetryPolicy { retry_on: st("5xx"), num_retries: Some(s(3)), per_try_timeout: Some(ms(500)) }))),
+        retry: Some(s(Box::new(RetryPolicy {
+            retry_on: st("5xx"),
+            num_retries: Some(s(3)),
+            per_try_timeout: Some(ms(500)),
+            status_codes: vec![s(503)],
+        }))),
         mirrors: vec![s(MirrorPolicy { cluster: st("dns"), percent: s(20) })],
         rate_limits: vec![s(RateLimitDescriptor {
-            stage: 0,
+            stage: Some(0),
             actions: vec![
                 s(RateLimitAction::SourceCluster),
                 s(RateLimitAction::DestinationCluster),
                 s(RateLimitAction::RemoteAddress),
                 s(RateLimitAction::GenericKey { key: str("k"), value: str("v") }),
                 s(RateLimitAction::RequestHeader { key: str("h"), header: str("x-h") }),
+                s(RateLimitAction::HeaderValueMatch {
+                    headers: vec![header("x-plan", StringMatch::Exact(str("free"))).value],
+                    expect_match: false,
+                    value: str("paying"),
+                }),
             ],
         })],
         upgrades: vec![st("websocket")],
+        internal_redirect: Some(s(InternalRedirect {
+            max: Some(s(2)),
+            codes: vec![s(302), s(307)],
+            cross_scheme: Some(s(true)),
+            only_safe_schemes: Some(s(true)),
+            not_to_previous_routes: Some(s(true)),
+        })),
         ..forward("dns")
     }
 }
@@ -130,7 +151,7 @@ fn routes() -> Vec<Arc<Route>> {
         action: RouteAction::Forward(rich_forward().into()),
         request_headers: mutations(),
         response_headers: mutations(),
-        per_filter: vec![(str("envoy.filters.http.ext_authz"), s(PerFilter::ExtAuthzContext(vec![(str("a"), str("b"))])))],
+        per_filter: vec![(str("envoy.filters.http.ext_authz"), s(PerFilter::ExtAuthzContext(vec![(str("a"), st("b"))])))],
         metadata: vec![(str("chancery"), Json::Object(vec![(str("origin"), Json::String(str("a \"quoted\" name")))]))],
         origins: vec![origin(1), origin(2)],
     };
@@ -144,6 +165,11 @@ fn routes() -> Vec<Arc<Route>> {
                         weight: s(weight),
                         request_headers: mutations(),
                         response_headers: mutations(),
+                        host_rewrite: Some(st("cluster.example")),
+                        per_filter: vec![(
+                            str("envoy.filters.http.lua"),
+                            s(PerFilter::Lua { script: str("named.lua"), context: vec![(str("a"), Json::Bool(true))] }),
+                        )],
                     })
                     .into(),
             ),
@@ -171,6 +197,8 @@ fn routes() -> Vec<Arc<Route>> {
                 host: Some(st("other.example")),
                 path: Some(s(RedirectPath::Full(str("/there")))),
                 code: Some(s(RedirectCode::TemporaryRedirect)),
+                scheme: Some(st("https")),
+                port: Some(s(8443)),
                 https: None,
             })),
         )
@@ -180,7 +208,7 @@ fn routes() -> Vec<Arc<Route>> {
             path: Some(s(path)),
             https: Some(s(true)),
             code: Some(s(RedirectCode::MovedPermanently)),
-            host: None,
+            ..Redirect::default()
         }))
     };
     let by_segment = Route {
@@ -203,16 +231,17 @@ fn routes() -> Vec<Arc<Route>> {
 }
 
 fn filters() -> Vec<Arc<HttpFilter>> {
-    let match_name = |name: &str| s(StringMatch::Exact(str(name)));
+    let match_name = |name: &str| s(NameMatch { name: StringMatch::Exact(str(name)), ignore_case: true });
     let range = |source, address: &str, prefix_length| s(IpRange { source, address: str(address), prefix_length });
-    let stats = GrpcStats { methods: GrpcStatsMethods::These(vec![s((str("p.S"), vec![str("M")]))]), upstream: s(true) };
+    let stats = GrpcStats { methods: GrpcStatsMethods::These(vec![s((str("p.S"), vec![str("M")]))]), upstream: s(true), filter_state: true };
     let authz = |transport| {
         HttpFilterKind::ExtAuthz(ExtAuthz {
             transport,
             cluster: st("dns"),
-            timeout: ms(5000),
+            timeout: Some(ms(5000)),
+            include_peer_certificate: true,
             clear_route_cache: true,
-            body: Some(s(Body { max_bytes: Some(s(4096)), allow_partial: Some(s(true)) })),
+            body: Some(s(Body { max_bytes: Some(s(4096)), allow_partial: Some(s(true)), pack_as_bytes: Some(s(true)) })),
             failure_mode_allow: Some(s(true)),
             status_on_error: Some(s(503)),
         })
@@ -221,7 +250,8 @@ fn filters() -> Vec<Arc<HttpFilter>> {
         uri: str("http://auth"),
         path_prefix: Some(st("/extauth")),
         allowed_request_headers: vec![match_name("authorization"), match_name("cookie")],
-        allowed_response_headers: vec![match_name("location"), match_name("set-cookie")],
+        allowed_upstream_headers: vec![match_name("set-cookie")],
+        allowed_client_headers: vec![match_name("location"), match_name("set-cookie")],
         headers_to_add: vec![s((str("l5d-dst-override"), str("auth:80")))],
     };
     [
@@ -229,8 +259,8 @@ fn filters() -> Vec<Arc<HttpFilter>> {
         ("envoy.filters.http.grpc_web", HttpFilterKind::GrpcWeb),
         ("envoy.filters.http.grpc_http1_bridge", HttpFilterKind::GrpcHttp1Bridge),
         ("envoy.filters.http.grpc_stats", HttpFilterKind::GrpcStats(stats)),
-        ("all", HttpFilterKind::GrpcStats(GrpcStats { methods: GrpcStatsMethods::All(s(true)), upstream: s(false) })),
-        ("envoy.filters.http.lua", HttpFilterKind::Lua(st("function envoy_on_request(handle) end"))),
+        ("all", HttpFilterKind::GrpcStats(GrpcStats { methods: GrpcStatsMethods::All(s(true)), upstream: s(false), filter_state: false })),
+        ("envoy.filters.http.lua", HttpFilterKind::Lua(LuaScripts { default: Some(st("function envoy_on_request(handle) end")), named: vec![] })),
         (
             "envoy.filters.http.gzip",
             HttpFilterKind::Compressor(Compressor {
@@ -242,47 +272,87 @@ fn filters() -> Vec<Arc<HttpFilter>> {
                 content_types: vec![st("text/html")],
                 disable_on_etag: Some(s(true)),
                 remove_accept_encoding: Some(s(true)),
+                compression: s(Compression::Gzip),
+                library: str("envoy.compression.gzip.compressor"),
             }),
         ),
         ("envoy.filters.http.buffer", HttpFilterKind::Buffer(s(5_242_880))),
         (
             "envoy.filters.http.rbac",
-            HttpFilterKind::Rbac(Rbac {
+            HttpFilterKind::Rbac(Some(Rbac {
                 action: RbacAction::Deny,
                 policy: str("ip/deny"),
                 principals: vec![range(IpSource::Remote, "10.0.0.0", 8), range(IpSource::Peer, "::1", 128)],
-            }),
+            })),
         ),
         (
             "allow",
-            HttpFilterKind::Rbac(Rbac { action: RbacAction::Allow, policy: str("allow"), principals: vec![range(IpSource::Peer, "10.0.0.0", 0)] }),
+            HttpFilterKind::Rbac(Some(Rbac {
+                action: RbacAction::Allow,
+                policy: str("allow"),
+                principals: vec![range(IpSource::Peer, "10.0.0.0", 0)],
+            })),
         ),
         ("envoy.filters.http.ext_authz", authz(http)),
-        ("grpc-authz", authz(AuthorizationTransport::Grpc)),
+        ("grpc-authz", authz(AuthorizationTransport::Grpc { authority: Some(st("auth.example")) })),
         (
             "envoy.filters.http.ratelimit",
             HttpFilterKind::RateLimit(RateLimitService {
                 domain: st("ambassador"),
                 cluster: st("dns"),
-                timeout: ms(20),
+                authority: Some(st("limits.example")),
+                request_type: Some(str("both")),
+                timeout: Some(ms(20)),
+                x_ratelimit_headers: Some(s(true)),
                 failure_mode_deny: s(true),
                 resource_exhausted: s(true),
             }),
         ),
         ("envoy.filters.http.health_check", HttpFilterKind::HealthCheck { path: str("/ready") }),
+        ("named", HttpFilterKind::Lua(LuaScripts { default: None, named: vec![(str("named.lua"), st("function envoy_on_response(handle) end"))] })),
+        ("envoy.filters.http.local_ratelimit", HttpFilterKind::LocalRateLimit(local_limit())),
+        (
+            "envoy.filters.http.jwt_authn",
+            HttpFilterKind::Jwt(vec![s(JwtProvider {
+                name: st("issuer"),
+                issuer: Some(st("issuer.example")),
+                audiences: vec![st("aud")],
+                forward: s(true),
+                jwks: Jwks::Remote { uri: st("https://jwt.example/jwks"), cluster: st("dns"), timeout: ms(1000), cache: Some(ms(60000)) },
+            })]),
+        ),
+        ("brotli", HttpFilterKind::Compressor(Compressor { compression: s(Compression::Brotli), library: str("brotli"), ..Compressor::default() })),
         ("envoy.filters.http.router", HttpFilterKind::Router { start_child_span: Some(s(true)), suppress_envoy_headers: Some(s(true)) }),
     ]
     .map(|(name, kind)| Arc::new(HttpFilter { name: str(name), kind, origins: vec![origin(3)] }))
     .into()
 }
 
+fn local_limit() -> LocalRateLimit {
+    LocalRateLimit {
+        stat_prefix: str("local"),
+        bucket: Some(TokenBucket { max_tokens: s(10), tokens_per_fill: s(5), fill_interval: ms(1000) }),
+        status: Some(s(503)),
+        response_headers: HeaderMutations { add: vec![add("x-limited", "yes", AppendAction::Overwrite)], remove: vec![] },
+    }
+}
+
 fn access_logs() -> Vec<Sourced<AccessLog>> {
     let file = |format| {
-        s(AccessLog { name: str("envoy.access_loggers.file"), sink: AccessLogSink::File(FileAccessLog { path: st("/dev/null"), format: s(format) }) })
+        let formatters = match &format {
+            AccessLogFormat::Text(_) => vec![s(Formatter::Metadata), s(Formatter::ReqWithoutQuery)],
+            AccessLogFormat::Json(_) | AccessLogFormat::TypedJson(_) => vec![],
+        };
+        s(AccessLog {
+            name: str("envoy.access_loggers.file"),
+            filter: Some(s(AccessLogFilter::Failures { status: 500, runtime_key: str("log.status") })),
+            sink: AccessLogSink::File(FileAccessLog { path: st("/dev/null"), format: Some(s(format)), omit_empty: false, formatters }),
+        })
     };
     let grpc = |kind, name: &str| {
         s(AccessLog {
             name: str(name),
+            filter: None,
             sink: AccessLogSink::Grpc(GrpcAccessLog {
                 kind,
                 cluster: st("dns"),
@@ -311,6 +381,12 @@ fn manager(name: &str, routes: &[Arc<Route>], codec: Option<CodecType>) -> Arc<H
         domains: vec![st(domain)],
         routes: routes.to_vec(),
         response_headers: mutations(),
+        per_filter: vec![
+            (str("envoy.filters.http.local_ratelimit"), s(PerFilter::LocalRateLimit(local_limit()))),
+            (str("envoy.filters.http.ratelimit"), s(PerFilter::HostRateLimits(HostRateLimits::Include))),
+            (str("envoy.filters.http.jwt_authn"), s(PerFilter::Jwt(str("issuer")))),
+        ],
+        rate_limits: vec![s(RateLimitDescriptor { stage: None, actions: vec![s(RateLimitAction::RemoteAddress)] })],
         origins: vec![origin(4)],
     };
     Arc::new(HttpConnectionManager {
@@ -321,6 +397,7 @@ fn manager(name: &str, routes: &[Arc<Route>], codec: Option<CodecType>) -> Arc<H
             virtual_hosts: vec![host("all", "*"), host("one", "one.example")],
             ignore_port_in_host: true,
             request_headers: mutations(),
+            absent: false,
         },
         filters: filters(),
         access_logs: access_logs(),
@@ -330,8 +407,17 @@ fn manager(name: &str, routes: &[Arc<Route>], codec: Option<CodecType>) -> Arc<H
         strip_matching_host_port: Some(s(true)),
         use_remote_address: Some(s(true)),
         xff_num_trusted_hops: Some(s(1)),
+        strip_trailing_host_dot: Some(s(true)),
         server_name: Some(st("envoy")),
+        server_header_transformation: Some(st("APPEND_IF_ABSENT")),
         idle_timeout: Some(ms(30000)),
+        max_connection_duration: Some(ms(60000)),
+        max_requests_per_connection: Some(s(100)),
+        request_timeout: Some(ms(10000)),
+        stream_idle_timeout: Some(ms(20000)),
+        drain_timeout: Some(ms(5000)),
+        delayed_close_timeout: Some(ms(1000)),
+        upgrades: vec![st("websocket")],
         headers_with_underscores: Some(st("REJECT_REQUEST")),
         max_request_headers_kb: Some(s(60)),
         http1: Http1Options {
@@ -349,6 +435,7 @@ fn manager(name: &str, routes: &[Arc<Route>], codec: Option<CodecType>) -> Arc<H
             client_sampling: Some(s(100.0)),
             random_sampling: Some(s(10.5)),
             overall_sampling: Some(s(100.0)),
+            max_path_tag_length: Some(s(256)),
             tags: vec![
                 tag("l", TracingTagValue::Literal(str("v"))),
                 tag("e", TracingTagValue::Environment(str("E"), Some(str("d")))),
@@ -360,15 +447,15 @@ fn manager(name: &str, routes: &[Arc<Route>], codec: Option<CodecType>) -> Arc<H
 }
 
 pub fn secret(name: &str, part: SecretPart) -> Sourced<CertificateSource> {
-    s(CertificateSource::Secret(SecretReference { namespace: str("default"), name: str(name), part }))
+    s(CertificateSource::Secret(SecretReference { holder: Holder::Secret, namespace: str("default"), name: str(name), part }))
 }
 
-fn certificate(name: &str) -> Sourced<Certificate> {
+pub fn certificate(name: &str) -> Sourced<Certificate> {
     let (chain, key) = (secret(name, SecretPart::Certificate), secret(name, SecretPart::PrivateKey));
-    s(Certificate { chain: Some(chain), key: Some(key) })
+    s(Certificate { chain: Some(chain), key: Some(key), ..Certificate::default() })
 }
 
-fn parameters() -> TlsParameters {
+pub fn parameters() -> TlsParameters {
     TlsParameters {
         minimum: Some(s(TlsVersion::V1_2)),
         maximum: Some(s(TlsVersion::V1_3)),
@@ -383,6 +470,7 @@ fn downstream() -> Sourced<DownstreamTls> {
         validation: Some(s(ValidationContext {
             trusted_ca: Some(secret("ca", SecretPart::Certificate)),
             crl: Some(secret("crl", SecretPart::Key(str("crl.pem")))),
+            ..ValidationContext::default()
         })),
         require_client_certificate: Some(s(true)),
         parameters: parameters(),
@@ -393,10 +481,14 @@ fn downstream() -> Sourced<DownstreamTls> {
 fn listener(name: &str, port: u32, protocol: SocketProtocol, filters: &[ListenerFilter], chains: Vec<FilterChain>) -> Arc<Listener> {
     Arc::new(Listener {
         name: st(name),
-        address: Address { address: st("127.0.0.1"), port: s(port), protocol },
-        filters: filters.iter().map(|filter| s(*filter)).collect(),
+        address: Address { address: st("127.0.0.1"), port: s(port), protocol, ipv4_compat: false },
+        filters: filters.iter().map(|filter| s(filter.clone())).collect(),
         chains,
         per_connection_buffer_limit: Some(s(65536)),
+        socket_options: vec![s(SocketOption { description: str("keepalive"), level: 1, name: 9, value: 1 })],
+        exact_balance: (protocol == SocketProtocol::Tcp).then(|| s(())),
+        max_connections_per_event: Some(s(4)),
+        ignore_global_limit: true,
         traffic_direction: Some(s(TrafficDirection::Outbound)),
         in_bootstrap: name == "ready",
         origins: vec![origin(6)],
@@ -414,112 +506,10 @@ fn sni(protocol: &str) -> Option<FilterChainMatch> {
 fn tcp(clusters: &[&str]) -> NetworkFilter {
     NetworkFilter::Tcp(TcpProxy {
         stat_prefix: st("ingress_tcp"),
-        clusters: clusters
-            .iter()
-            .map(|name| WeightedCluster {
-                name: st(name),
-                weight: s(50),
-                request_headers: HeaderMutations::default(),
-                response_headers: HeaderMutations::default(),
-            })
-            .collect(),
+        clusters: clusters.iter().map(|name| WeightedCluster { name: st(name), weight: s(50), ..WeightedCluster::default() }).collect(),
         idle_timeout: Some(ms(60000)),
         access_logs: access_logs().into_iter().take(1).collect(),
     })
-}
-
-pub fn cluster(name: &str, discovery: ClusterDiscovery) -> Cluster {
-    Cluster {
-        name: st(name),
-        alt_stat_name: Some(st("alt")),
-        discovery,
-        lb_policy: s(LbPolicy::RoundRobin),
-        connect_timeout: ms(3000),
-        dns_family: Some(s(DnsFamily::V4Only)),
-        respect_dns_ttl: None,
-        circuit_breakers: vec![],
-        http: UpstreamHttp::default(),
-        tls: None,
-        keepalive: None,
-        health_checks: vec![],
-        origins: vec![origin(8)],
-    }
-}
-
-pub fn endpoint(address: &str, port: u32) -> Sourced<Endpoint> {
-    s(Endpoint { address: str(address), port })
-}
-
-pub fn dns(kind: DnsKind, name: &str) -> ClusterDiscovery {
-    ClusterDiscovery::Dns { kind: s(kind), assignment_name: str(name), endpoints: vec![endpoint("localhost", 80)] }
-}
-
-fn clusters() -> Vec<Arc<Cluster>> {
-    let upstream = UpstreamTls {
-        certificates: vec![certificate("client")],
-        validation: Some(s(ValidationContext { trusted_ca: Some(secret("upstream-ca", SecretPart::Key(str("ca.crt")))), crl: None })),
-        parameters: parameters(),
-        alpn: vec![st("h2")],
-        sni: Some(st("up.example")),
-    };
-    let check = |checker| s(HealthCheck { timeout: ms(3000), interval: ms(5000), healthy_threshold: s(1), unhealthy_threshold: s(2), checker });
-    let eds =
-        ClusterDiscovery::Eds { service_name: str("k8s/default/eds/80"), endpoints: vec![endpoint("10.0.0.1", 8080), endpoint("10.0.0.2", 8080)] };
-    let fixed = ClusterDiscovery::Static { assignment_name: str("fixed"), endpoints: vec![endpoint("127.0.0.1", 8080)] };
-    [
-        Cluster {
-            circuit_breakers: vec![
-                s(CircuitBreaker {
-                    priority: s(Priority::Default),
-                    max_connections: Some(s(1)),
-                    max_pending_requests: Some(s(2)),
-                    max_requests: Some(s(3)),
-                    max_retries: Some(s(4)),
-                }),
-                s(CircuitBreaker {
-                    priority: s(Priority::High),
-                    max_connections: Some(s(5)),
-                    max_pending_requests: None,
-                    max_requests: None,
-                    max_retries: None,
-                }),
-            ],
-            http: UpstreamHttp { http2: Some(s(())), idle_timeout: Some(ms(1000)), max_connection_duration: Some(ms(2000)), header_key_format: None },
-            tls: Some(s(upstream)),
-            keepalive: Some(s(TcpKeepalive { probes: Some(s(1)), time: Some(s(2)), interval: Some(s(3)) })),
-            lb_policy: s(LbPolicy::LeastRequest),
-            ..cluster("dns", dns(DnsKind::Strict, "dns"))
-        },
-        Cluster {
-            health_checks: vec![
-                check(HealthChecker::Http {
-                    path: st("/healthz"),
-                    host: Some(st("h.example")),
-                    headers: mutations(),
-                    expected_statuses: vec![s((200, 300))],
-                }),
-                check(HealthChecker::Grpc { service_name: st("one too many"), authority: None }),
-            ],
-            http: UpstreamHttp { header_key_format: Some(s(HeaderKeyFormat::ProperCaseWords)), ..UpstreamHttp::default() },
-            lb_policy: s(LbPolicy::RingHash),
-            ..cluster("eds", eds)
-        },
-        Cluster {
-            health_checks: vec![check(HealthChecker::Grpc { service_name: st("p.S"), authority: Some(st("a.example")) })],
-            lb_policy: s(LbPolicy::Maglev),
-            http: UpstreamHttp { http2: Some(s(())), idle_timeout: Some(ms(1)), ..UpstreamHttp::default() },
-            ..cluster("fixed", fixed)
-        },
-        Cluster {
-            lb_policy: s(LbPolicy::Random),
-            dns_family: Some(s(DnsFamily::Auto)),
-            respect_dns_ttl: Some(s(true)),
-            http: UpstreamHttp { header_key_format: Some(s(HeaderKeyFormat::Custom(vec![(str("x-a"), str("X-A"))]))), ..UpstreamHttp::default() },
-            ..cluster("logical", dns(DnsKind::Logical, "logical"))
-        },
-    ]
-    .map(Arc::new)
-    .into()
 }
 
 fn bootstrap() -> Bootstrap {
@@ -563,7 +553,7 @@ fn bootstrap() -> Bootstrap {
 pub fn rich(spelling: Spelling) -> Ir {
     let routes = routes();
     let http = |name: &str| NetworkFilter::Http(manager(name, &routes, None));
-    let tls = [ListenerFilter::ProxyProtocol, ListenerFilter::TlsInspector];
+    let tls = [ListenerFilter::ProxyProtocol, ListenerFilter::TlsInspector { ja3: Some(s(true)), ja4: Some(s(true)) }];
     Ir {
         listeners: vec![
             listener(
@@ -598,6 +588,8 @@ pub fn rich(spelling: Spelling) -> Ir {
             listener("ready", 18006, SocketProtocol::Tcp, &[], vec![chain("", Some(FilterChainMatch::default()), None, http("ready"))]),
         ],
         clusters: clusters(),
+        tables: vec![Arc::new(RouteConfiguration { name: str("alone"), ..RouteConfiguration::default() })],
+        config_source: ConfigSource::Aggregated,
         runtimes: vec![RuntimeLayer { name: str("dynamic"), values: vec![(str("a/b"), s(Json::String(str("~"))))] }],
         bootstrap: bootstrap(),
         spelling,
@@ -619,4 +611,6 @@ pub const OLD: Spelling = Spelling {
     child_span_on_router: true,
     compressor_content_type: true,
     dns_ttl_on_cluster: true,
+    rbac_or_ids: true,
+    ext_authz_version_of_http: true,
 };

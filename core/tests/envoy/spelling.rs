@@ -114,7 +114,7 @@ spelled!(tcp_always_weighted "/static_resources/listeners/2/filter_chains/0/filt
 spelled!(ext_authz_headers_on_service format!("{HTTP}/http_filters/10/typed_config/http_service/authorization_request/allowed_headers/patterns/0"),
     json!({"exact": "authorization", "ignore_case": true}), Value::Null);
 
-spelled!(child_span_on_router format!("{HTTP}/http_filters/14/typed_config"),
+spelled!(child_span_on_router format!("{HTTP}/http_filters/18/typed_config"),
     json!({"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router", "start_child_span": true,
            "suppress_envoy_headers": true}),
     json!({"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router", "suppress_envoy_headers": true}));
@@ -143,3 +143,15 @@ fn spellings_do_not_disturb_each_other() {
     assert_eq!(parsed(&rich(OLD), &options)["static_resources"]["listeners"].as_array().map(Vec::len), Some(4));
     assert_eq!(parsed(&rich(Spelling::CURRENT), &options).pointer(&format!("{HTTP}/tracing/provider/name")), Some(&json!("envoy.zipkin")));
 }
+
+spelled!(rbac_or_ids format!("{HTTP}/http_filters/8/typed_config/rules/policies/ip~1deny/principals"),
+json!([{"or_ids": {"ids": [
+    {"remote_ip": {"address_prefix": "10.0.0.0", "prefix_len": 8}},
+    {"direct_remote_ip": {"address_prefix": "::1", "prefix_len": 128}}
+]}}]),
+json!([
+    {"remote_ip": {"address_prefix": "10.0.0.0", "prefix_len": 8}},
+    {"direct_remote_ip": {"address_prefix": "::1", "prefix_len": 128}}
+]));
+
+spelled!(ext_authz_version_of_http format!("{HTTP}/http_filters/10/typed_config/transport_api_version"), json!("V3"), Value::Null);

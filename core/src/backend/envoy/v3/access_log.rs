@@ -3,7 +3,7 @@
 use super::base::{V3, duration, grpc_service, inline, json_object, text, texts};
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
-use crate::ir::{AccessLog, AccessLogFormat, AccessLogSink, FileAccessLog, GrpcAccessLog, GrpcAccessLogKind};
+use crate::ir::{AccessLog, AccessLogFilter, AccessLogFormat, AccessLogSink, FileAccessLog, Formatter, GrpcAccessLog, GrpcAccessLogKind};
 use crate::resource::Sourced;
 use alloc::vec::Vec;
 use pb::Any;
@@ -19,7 +19,7 @@ pub(super) fn access_logs(name: &str, logs: &[Sourced<AccessLog>], cx: &Context<
             AccessLogSink::File(file) => Any::pack(file_log(file, cx, t)),
             AccessLogSink::Grpc(service) => grpc_log(service, t),
         });
-        access_log(&log.name, config)
+        pb::access_log::AccessLog { filter: t.within("filter", &log.filter, |of, _| filter(of)), ..access_log(&log.name, config) }
     })
 }
 
@@ -32,20 +32,45 @@ pub(super) fn access_log(name: &str, config: Any) -> pb::access_log::AccessLog {
 }
 
 fn file_log(file: &FileAccessLog, cx: &Context<'_>, t: &mut Trace) -> pb::file_log::FileAccessLog {
-    let (name, format) = match (&file.format.value, cx.spelling.file_log_json_format) {
-        (AccessLogFormat::Json(fields), true) => ("json_format", FileFormat::JsonFormat(json_object(fields))),
-        (AccessLogFormat::TypedJson(fields), true) => ("typed_json_format", FileFormat::TypedJsonFormat(json_object(fields))),
-        (AccessLogFormat::Json(fields) | AccessLogFormat::TypedJson(fields), false) => {
-            ("log_format", substitution(Format::JsonFormat(json_object(fields))))
-        }
-        (AccessLogFormat::Text(line), _) => ("log_format", substitution(Format::TextFormatSource(inline(line)))),
-    };
-    t.field(name, &file.format);
-    pb::file_log::FileAccessLog { path: text(t.field("path", &file.path)), access_log_format: Some(format) }
+    let format = file.format.as_ref().map(|written| {
+        let (name, format) = match (&written.value, cx.spelling.file_log_json_format) {
+            (AccessLogFormat::Json(fields), true) => ("json_format", FileFormat::JsonFormat(json_object(fields))),
+            (AccessLogFormat::TypedJson(fields), true) => ("typed_json_format", FileFormat::TypedJsonFormat(json_object(fields))),
+            (AccessLogFormat::Json(fields) | AccessLogFormat::TypedJson(fields), false) => {
+                ("log_format", substitution(Format::JsonFormat(json_object(fields)), file, t))
+            }
+            (AccessLogFormat::Text(line), _) => ("log_format", substitution(Format::TextFormatSource(inline(line)), file, t)),
+        };
+        t.field(name, written);
+        format
+    });
+    pb::file_log::FileAccessLog { path: text(t.field("path", &file.path)), access_log_format: format }
 }
 
-fn substitution(format: Format) -> FileFormat {
-    FileFormat::LogFormat(SubstitutionFormatString { format: Some(format), ..Default::default() })
+fn substitution(format: Format, file: &FileAccessLog, t: &mut Trace) -> FileFormat {
+    let formatters = t.at("log_format", |t| t.sourced_list("formatters", &file.formatters, |of, _| formatter(*of)));
+    FileFormat::LogFormat(SubstitutionFormatString { format: Some(format), omit_empty_values: file.omit_empty, formatters, ..Default::default() })
+}
+
+fn formatter(of: Formatter) -> pb::base::TypedExtensionConfig {
+    let (name, config) = match of {
+        Formatter::Metadata => ("envoy.formatter.metadata", Any::pack(pb::formatter::metadata::v3::Metadata::default())),
+        Formatter::ReqWithoutQuery => {
+            ("envoy.formatter.req_without_query", Any::pack(pb::formatter::req_without_query::v3::ReqWithoutQuery::default()))
+        }
+    };
+    pb::base::TypedExtensionConfig { name: name.into(), typed_config: Some(config) }
+}
+
+fn filter(of: &AccessLogFilter) -> pb::access_log::AccessLogFilter {
+    use pb::access_log::access_log_filter::FilterSpecifier;
+    use pb::access_log::{ComparisonFilter, OrFilter, ResponseFlagFilter, StatusCodeFilter, comparison_filter::Op};
+    let alone = |specifier| pb::access_log::AccessLogFilter { filter_specifier: Some(specifier) };
+    let AccessLogFilter::Failures { status, runtime_key } = of;
+    let value = pb::base::RuntimeUInt32 { default_value: *status, runtime_key: text(runtime_key) };
+    let by_status = StatusCodeFilter { comparison: Some(ComparisonFilter { op: Op::Ge as i32, value: Some(value) }) };
+    let filters = [alone(FilterSpecifier::StatusCodeFilter(by_status)), alone(FilterSpecifier::ResponseFlagFilter(ResponseFlagFilter::default()))];
+    alone(FilterSpecifier::OrFilter(OrFilter { filters: filters.into() }))
 }
 
 fn grpc_log(service: &GrpcAccessLog, t: &mut Trace) -> Any {
@@ -53,7 +78,7 @@ fn grpc_log(service: &GrpcAccessLog, t: &mut Trace) -> Any {
         t.at("grpc_service", |t| t.at("envoy_grpc", |t| t.field("cluster_name", &service.cluster)));
         CommonGrpcAccessLogConfig {
             log_name: text(t.field("log_name", &service.log_name)),
-            grpc_service: Some(grpc_service(&service.cluster, None)),
+            grpc_service: Some(grpc_service(&service.cluster, None, None)),
             transport_api_version: t.own("transport_api_version", V3),
             buffer_flush_interval: Some(duration(t.field("buffer_flush_interval", &service.flush_interval))),
             buffer_size_bytes: Some(*t.field("buffer_size_bytes", &service.buffer_bytes)),

@@ -5,7 +5,7 @@
 use super::Context;
 use super::pb;
 use crate::backend::output_map::Trace;
-use crate::ir::{AppendAction, HeaderMutations, HeaderToAdd, Json, Regex, SocketProtocol, StringMatch};
+use crate::ir::{Address, AppendAction, ConfigSource, HeaderMutations, HeaderToAdd, Json, Regex, SocketProtocol, StringMatch};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::borrow::ToOwned;
@@ -18,6 +18,9 @@ use pb::matcher::string_matcher::MatchPattern;
 /// What Envoy's API is versioned as.
 pub(super) const V3: i32 = pb::base::ApiVersion::V3 as i32;
 
+/// Permissions of Unix sockets.
+const PIPE_MODE: u32 = 0o644;
+
 pub(super) fn text(value: &Str) -> String {
     value.as_str().to_owned()
 }
@@ -29,16 +32,25 @@ pub(super) fn duration(value: &Duration) -> pb::Duration {
     pb::Duration { seconds: i64::try_from(seconds).unwrap_or_default(), nanos: i32::try_from(value.subsec_nanos()).unwrap_or_default() }
 }
 
-pub(super) fn socket_address(address: &Sourced<Str>, port: &Sourced<u32>, protocol: SocketProtocol, t: &mut Trace) -> pb::base::Address {
-    t.at("socket_address", |t| {
-        t.field("address", address);
-        t.field("port_value", port);
-        plain_address(address, **port, protocol)
-    })
+pub(super) fn socket_address(of: &Address, t: &mut Trace) -> pb::base::Address {
+    let mut address = t.at("socket_address", |t| {
+        t.field("address", &of.address);
+        t.field("port_value", &of.port);
+        plain_address(&of.address, *of.port, of.protocol)
+    });
+    if let Some(pb::base::address::Address::SocketAddress(socket)) = &mut address.address {
+        socket.ipv4_compat = of.ipv4_compat;
+    }
+    address
 }
 
+/// An address, or the path of a Unix socket where the port is 0.
 pub(super) fn plain_address(address: &Str, port: u32, protocol: SocketProtocol) -> pb::base::Address {
     use pb::base::socket_address::{PortSpecifier, Protocol};
+    if protocol == SocketProtocol::Tcp && port == 0 && address.starts_with('/') {
+        let pipe = pb::base::Pipe { path: text(address), mode: PIPE_MODE };
+        return pb::base::Address { address: Some(pb::base::address::Address::Pipe(pipe)) };
+    }
     pb::base::Address {
         address: Some(pb::base::address::Address::SocketAddress(pb::base::SocketAddress {
             protocol: match protocol {
@@ -52,38 +64,42 @@ pub(super) fn plain_address(address: &Str, port: u32, protocol: SocketProtocol) 
     }
 }
 
-/// "Ask the management server, on the stream that serves everything."
-pub(super) fn ads() -> pb::base::ConfigSource {
-    pb::base::ConfigSource {
-        resource_api_version: V3,
-        config_source_specifier: Some(pb::base::config_source::ConfigSourceSpecifier::Ads(pb::base::AggregatedConfigSource {})),
-        ..Default::default()
+/// Whom to ask for what is served by name.
+pub(super) fn config_source(cx: &Context<'_>) -> pb::base::ConfigSource {
+    match cx.source {
+        ConfigSource::Aggregated => pb::base::ConfigSource {
+            resource_api_version: V3,
+            config_source_specifier: Some(pb::base::config_source::ConfigSourceSpecifier::Ads(pb::base::AggregatedConfigSource {})),
+            ..Default::default()
+        },
+        ConfigSource::Server { cluster, authority } => own_stream(cluster, Some(authority)),
     }
 }
 
 /// "Ask this management server, on a stream of its own."
-pub(super) fn own_stream(server: &Str) -> pb::base::ConfigSource {
+pub(super) fn own_stream(server: &Str, authority: Option<&Str>) -> pb::base::ConfigSource {
     pb::base::ConfigSource {
         resource_api_version: V3,
-        config_source_specifier: Some(pb::base::config_source::ConfigSourceSpecifier::ApiConfigSource(grpc_api(server))),
+        config_source_specifier: Some(pb::base::config_source::ConfigSourceSpecifier::ApiConfigSource(grpc_api(server, authority))),
         ..Default::default()
     }
 }
 
-pub(super) fn grpc_api(server: &Str) -> pb::base::ApiConfigSource {
+pub(super) fn grpc_api(server: &Str, authority: Option<&Str>) -> pb::base::ApiConfigSource {
     pb::base::ApiConfigSource {
         api_type: pb::base::api_config_source::ApiType::Grpc as i32,
         transport_api_version: V3,
-        grpc_services: [grpc_service(server, None)].into(),
+        grpc_services: [grpc_service(server, authority, None)].into(),
         ..Default::default()
     }
 }
 
-pub(super) fn grpc_service(cluster: &Str, timeout: Option<pb::Duration>) -> pb::base::GrpcService {
+pub(super) fn grpc_service(cluster: &Str, authority: Option<&Str>, timeout: Option<pb::Duration>) -> pb::base::GrpcService {
     use pb::base::grpc_service::{EnvoyGrpc, TargetSpecifier};
+    let authority = authority.map(text).unwrap_or_default();
     pb::base::GrpcService {
         timeout,
-        target_specifier: Some(TargetSpecifier::EnvoyGrpc(EnvoyGrpc { cluster_name: text(cluster), ..Default::default() })),
+        target_specifier: Some(TargetSpecifier::EnvoyGrpc(EnvoyGrpc { cluster_name: text(cluster), authority, ..Default::default() })),
         ..Default::default()
     }
 }

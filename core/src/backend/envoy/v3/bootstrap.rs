@@ -2,10 +2,10 @@
 
 use super::access_log::{FILE_LOG, access_log};
 use super::base::{duration, grpc_api, json_value, plain_address, text};
-use super::endpoint::load_assignment;
+use super::endpoint::load_assignment_of;
 use super::{Context, pb, secret, tracing};
 use crate::backend::output_map::Trace;
-use crate::ir::{Admin, Cluster, Endpoint, Ir, RuntimeLayer, SocketProtocol, StatsSink, XdsCluster};
+use crate::ir::{Admin, Cluster, ConfigSource, Endpoint, Ir, RuntimeLayer, SocketProtocol, StatsSink, XdsCluster};
 use crate::resource::Sourced;
 use alloc::borrow::ToOwned;
 use alloc::sync::Arc;
@@ -23,7 +23,9 @@ pub(super) fn frame(ir: &Ir, cx: &Context<'_>, t: &mut Trace) -> pb::bootstrap::
         node: Some(t.own("node", pb::base::Node { id: text(&of.node_id), cluster: text(&of.node_cluster), ..Default::default() })),
         admin: of.admin.as_ref().map(|of| t.at("admin", |t| admin(of, t))),
         layered_runtime: layered_runtime(ir, t),
-        dynamic_resources: needed_server(ir, cx).map(|server| t.own("dynamic_resources", dynamic_resources(server))),
+        dynamic_resources: needed_server(ir, cx)
+            .filter(|_| *cx.source == ConfigSource::Aggregated)
+            .map(|server| t.own("dynamic_resources", dynamic_resources(server))),
         stats_sinks: t.sourced_list("stats_sinks", &of.stats_sinks, |sink, _| stats_sink(sink)),
         stats_config: stats_config(ir, t),
         stats_flush_interval: t.optional("stats_flush_interval", &of.stats_flush_interval).map(duration),
@@ -83,7 +85,7 @@ fn needed_server<'a>(ir: &'a Ir, cx: &Context<'_>) -> Option<&'a XdsCluster> {
 }
 
 fn dynamic_resources(server: &XdsCluster) -> DynamicResources {
-    DynamicResources { ads_config: Some(grpc_api(&server.name)), ..Default::default() }
+    DynamicResources { ads_config: Some(grpc_api(&server.name, None)), ..Default::default() }
 }
 
 fn stats_sink(sink: &StatsSink) -> pb::metrics::StatsSink {
@@ -130,7 +132,7 @@ pub(super) fn server_cluster(ir: &Ir, cx: &Context<'_>, t: &mut Trace) -> Option
     use pb::upstream_http::http_protocol_options::{ExplicitHttpConfig, UpstreamProtocolOptions, explicit_http_config::ProtocolConfig};
     let server = needed_server(ir, cx)?;
     t.here(crate::resource::Origin::built_in());
-    let endpoint = Sourced::built_in(Endpoint { address: server.address.clone(), port: server.port });
+    let endpoint = Sourced::built_in(Endpoint::new(server.address.clone(), server.port));
     let kind = if server.address.parse::<IpAddr>().is_ok() { DiscoveryType::Static } else { DiscoveryType::StrictDns };
     let http2 = pb::upstream_http::HttpProtocolOptions {
         upstream_protocol_options: Some(UpstreamProtocolOptions::ExplicitHttpConfig(ExplicitHttpConfig {
@@ -141,7 +143,7 @@ pub(super) fn server_cluster(ir: &Ir, cx: &Context<'_>, t: &mut Trace) -> Option
     Some(pb::cluster::Cluster {
         name: text(&server.name),
         connect_timeout: Some(duration(&server.connect_timeout)),
-        load_assignment: Some(load_assignment(&server.assignment_name, &[endpoint], &mut Trace::off())),
+        load_assignment: Some(load_assignment_of(&server.assignment_name, &[endpoint], &mut Trace::off())),
         cluster_discovery_type: Some(ClusterDiscoveryType::Type(kind as i32)),
         typed_extension_protocol_options: [(super::cluster::HTTP_OPTIONS.to_owned(), Any::pack(http2))].into(),
         ..Default::default()

@@ -1,14 +1,14 @@
 //! `Cluster`.
 
-use super::base::{ads, duration, text};
-use super::endpoint::load_assignment;
+use super::base::{config_source, duration, percent, text};
+use super::endpoint::{load_assignment, load_assignment_of};
 use super::hcm::{header_key_format, is_known};
 use super::health_check::health_check;
 use super::route_action::priority;
 use super::tls::upstream_socket;
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
-use crate::ir::{CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, LbPolicy, TcpKeepalive, UpstreamHttp};
+use crate::ir::{CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, LbPolicy, Locality, SlowStart, TcpKeepalive, UpstreamHttp};
 use crate::resource::Sourced;
 use alloc::borrow::ToOwned;
 use core::net::IpAddr;
@@ -27,7 +27,16 @@ pub(super) fn cluster(cluster: &Cluster, cx: &Context<'_>, t: &mut Trace) -> pb:
         dns_lookup_family: cluster.dns_family.as_ref().map(|family| dns_family(family, t)).unwrap_or_default(),
         // Envoy wants names for several, which its API has no field for.
         health_checks: t.sourced_list("health_checks", cluster.health_checks.iter().take(1), |of, t| health_check(of, cx, t)),
-        circuit_breakers: circuit_breakers(&cluster.circuit_breakers, t),
+        circuit_breakers: circuit_breakers(cluster, t),
+        common_lb_config: cluster.healthy_panic_threshold.as_ref().map(|of| {
+            t.at("common_lb_config", |t| pb::cluster::cluster::CommonLbConfig {
+                healthy_panic_threshold: Some(percent(*t.field("healthy_panic_threshold", of))),
+                ..Default::default()
+            })
+        }),
+        ignore_health_on_host_removal: t.optional("ignore_health_on_host_removal", &cluster.ignore_health_on_removal).is_some(),
+        per_connection_buffer_limit_bytes: t.optional("per_connection_buffer_limit_bytes", &cluster.per_connection_buffer_limit).copied(),
+        lb_config: cluster.slow_start.as_ref().and_then(|of| lb_config(*cluster.lb_policy, of, t)),
         transport_socket: t.within("transport_socket", &cluster.tls, |tls, t| upstream_socket(tls, cx, t)),
         upstream_connection_options: cluster.keepalive.as_ref().map(|of| connection_options(of, t)),
         ..Default::default()
@@ -53,11 +62,40 @@ fn lb_policy(policy: &Sourced<LbPolicy>, t: &mut Trace) -> i32 {
     out as i32
 }
 
+/// Only two algorithms start slowly.
+fn lb_config(policy: LbPolicy, of: &Sourced<SlowStart>, t: &mut Trace) -> Option<pb::cluster::cluster::LbConfig> {
+    use pb::cluster::cluster::{LbConfig, LeastRequestLbConfig, RoundRobinLbConfig};
+    let mut config = |name: &str| {
+        t.at(name, |t| {
+            t.at("slow_start_config", |t| {
+                t.here(of.origin);
+                Some(slow_start(of, t))
+            })
+        })
+    };
+    match policy {
+        LbPolicy::RoundRobin => Some(LbConfig::RoundRobinLbConfig(RoundRobinLbConfig { slow_start_config: config("round_robin_lb_config") })),
+        LbPolicy::LeastRequest => {
+            Some(LbConfig::LeastRequestLbConfig(LeastRequestLbConfig { slow_start_config: config("least_request_lb_config"), ..Default::default() }))
+        }
+        LbPolicy::RingHash | LbPolicy::Maglev | LbPolicy::Random => None,
+    }
+}
+
+fn slow_start(of: &SlowStart, t: &mut Trace) -> pb::cluster::cluster::SlowStartConfig {
+    pb::cluster::cluster::SlowStartConfig {
+        slow_start_window: Some(duration(t.field("slow_start_window", &of.window))),
+        aggression: Some(pb::base::RuntimeDouble { default_value: *t.field("aggression", &of.aggression), runtime_key: text(&of.aggression_key) }),
+        min_weight_percent: Some(percent(*t.field("min_weight_percent", &of.min_weight_percent))),
+    }
+}
+
 fn dns_family(family: &Sourced<DnsFamily>, t: &mut Trace) -> i32 {
     let out = match family.value {
         DnsFamily::Auto => return DnsLookupFamily::Auto as i32,
         DnsFamily::V4Only => DnsLookupFamily::V4Only,
         DnsFamily::V6Only => DnsLookupFamily::V6Only,
+        DnsFamily::All => DnsLookupFamily::All,
     };
     t.field("dns_lookup_family", family);
     out as i32
@@ -66,7 +104,7 @@ fn dns_family(family: &Sourced<DnsFamily>, t: &mut Trace) -> i32 {
 fn discovery(discovery: &ClusterDiscovery, cluster_type: bool, cx: &Context<'_>, out: &mut pb::cluster::Cluster, t: &mut Trace) {
     let kind = match discovery {
         ClusterDiscovery::Dns { kind, assignment_name, endpoints } => {
-            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment(assignment_name, endpoints, t)));
+            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment_of(assignment_name, endpoints, t)));
             if !cluster_type {
                 t.field("type", kind);
             }
@@ -76,16 +114,16 @@ fn discovery(discovery: &ClusterDiscovery, cluster_type: bool, cx: &Context<'_>,
             }
         }
         ClusterDiscovery::Static { assignment_name, endpoints } => {
-            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment(assignment_name, endpoints, t)));
+            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment_of(assignment_name, endpoints, t)));
             DiscoveryType::Static
         }
-        ClusterDiscovery::Eds { service_name, endpoints } if cx.stands_alone => {
-            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment(service_name, endpoints, t)));
-            if are_addresses(endpoints) { DiscoveryType::Static } else { t.own("type", DiscoveryType::StrictDns) }
+        ClusterDiscovery::Eds { service_name, localities } if cx.stands_alone => {
+            out.load_assignment = Some(t.at("load_assignment", |t| load_assignment(service_name, localities, t)));
+            if are_addresses(localities) { DiscoveryType::Static } else { t.own("type", DiscoveryType::StrictDns) }
         }
         ClusterDiscovery::Eds { service_name, .. } => {
             out.eds_cluster_config =
-                Some(t.own("eds_cluster_config", EdsClusterConfig { service_name: text(service_name), eds_config: Some(ads()) }));
+                Some(t.own("eds_cluster_config", EdsClusterConfig { service_name: text(service_name), eds_config: Some(config_source(cx)) }));
             t.own("type", DiscoveryType::Eds)
         }
     };
@@ -109,6 +147,7 @@ fn dns_ttl(respect: &Sourced<bool>, cx: &Context<'_>, out: &mut pb::cluster::Clu
         dns_lookup_family: match DnsLookupFamily::try_from(out.dns_lookup_family) {
             Ok(DnsLookupFamily::V4Only) => pb::dns_family::DnsLookupFamily::V4Only,
             Ok(DnsLookupFamily::V6Only) => pb::dns_family::DnsLookupFamily::V6Only,
+            Ok(DnsLookupFamily::All) => pb::dns_family::DnsLookupFamily::All,
             _ => pb::dns_family::DnsLookupFamily::Auto,
         } as i32,
         all_addresses_in_single_endpoint,
@@ -121,16 +160,22 @@ fn dns_ttl(respect: &Sourced<bool>, cx: &Context<'_>, out: &mut pb::cluster::Clu
     }));
 }
 
-fn are_addresses(endpoints: &[Sourced<Endpoint>]) -> bool {
-    endpoints.iter().all(|endpoint| endpoint.address.parse::<IpAddr>().is_ok())
+fn are_addresses(localities: &[Locality]) -> bool {
+    localities.iter().flat_map(|locality| &locality.endpoints).all(|endpoint| endpoint.address.parse::<IpAddr>().is_ok())
 }
 
-fn circuit_breakers(breakers: &[Sourced<CircuitBreaker>], t: &mut Trace) -> Option<pb::cluster::CircuitBreakers> {
-    if breakers.is_empty() {
+fn circuit_breakers(cluster: &Cluster, t: &mut Trace) -> Option<pb::cluster::CircuitBreakers> {
+    let per_host = cluster.per_host_circuit_breaker.as_ref();
+    if cluster.circuit_breakers.is_empty() && per_host.is_none() {
         return None;
     }
-    let thresholds = t.at("circuit_breakers", |t| t.sourced_list("thresholds", breakers, thresholds));
-    Some(pb::cluster::CircuitBreakers { thresholds, ..Default::default() })
+    Some(t.at("circuit_breakers", |t| pb::cluster::CircuitBreakers {
+        thresholds: t.sourced_list("thresholds", &cluster.circuit_breakers, thresholds),
+        per_host_thresholds: t.list("per_host_thresholds", per_host, |of, t| {
+            t.here(of.origin);
+            pb::cluster::circuit_breakers::Thresholds { max_connections: of.value, track_remaining: true, ..Default::default() }
+        }),
+    }))
 }
 
 fn thresholds(of: &CircuitBreaker, t: &mut Trace) -> pb::cluster::circuit_breakers::Thresholds {
@@ -140,6 +185,7 @@ fn thresholds(of: &CircuitBreaker, t: &mut Trace) -> pb::cluster::circuit_breake
         max_pending_requests: t.optional("max_pending_requests", &of.max_pending_requests).copied(),
         max_requests: t.optional("max_requests", &of.max_requests).copied(),
         max_retries: t.optional("max_retries", &of.max_retries).copied(),
+        track_remaining: of.track_remaining,
         ..Default::default()
     }
 }
@@ -171,7 +217,11 @@ fn http_options(http: &UpstreamHttp, cx: &Context<'_>, out: &mut pb::cluster::Cl
             let common = common_http_options(http, t);
             let protocol = t.at("explicit_http_config", |t| match http2_options(http, "http2_protocol_options", t) {
                 Some(options) => Some(ProtocolConfig::Http2ProtocolOptions(options)),
-                None => http1_options(http, "http_protocol_options", t).map(ProtocolConfig::HttpProtocolOptions),
+                None => {
+                    t.optional("http_protocol_options", &http.http1);
+                    let options = http1_options(http, "http_protocol_options", t);
+                    options.or_else(|| http.http1.as_ref().map(|_| Default::default())).map(ProtocolConfig::HttpProtocolOptions)
+                }
             });
             if common.is_none() && protocol.is_none() {
                 return None;
@@ -188,12 +238,13 @@ fn http_options(http: &UpstreamHttp, cx: &Context<'_>, out: &mut pb::cluster::Cl
 }
 
 fn common_http_options(http: &UpstreamHttp, t: &mut Trace) -> Option<pb::base::HttpProtocolOptions> {
-    if http.idle_timeout.is_none() && http.max_connection_duration.is_none() {
+    if http.idle_timeout.is_none() && http.max_connection_duration.is_none() && http.max_requests_per_connection.is_none() {
         return None;
     }
     Some(t.at("common_http_protocol_options", |t| pb::base::HttpProtocolOptions {
         idle_timeout: t.optional("idle_timeout", &http.idle_timeout).map(duration),
         max_connection_duration: t.optional("max_connection_duration", &http.max_connection_duration).map(duration),
+        max_requests_per_connection: t.optional("max_requests_per_connection", &http.max_requests_per_connection).copied(),
         ..Default::default()
     }))
 }

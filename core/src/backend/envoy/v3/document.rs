@@ -157,7 +157,7 @@ fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, c: &mut Comp
     c.packed(
         |t| {
             let mut out = connection_manager(manager, cx, t);
-            out.route_specifier = by_name.then(|| t.own("rds", rds(&manager.routes.name)));
+            out.route_specifier = by_name.then(|| t.own("rds", rds(&manager.routes.name, cx)));
             out
         },
         |out| {

@@ -3,22 +3,31 @@
 use super::base::{plain_address, text};
 use super::pb;
 use crate::backend::output_map::Trace;
-use crate::ir::{Endpoint, SocketProtocol};
+use crate::ir::{Endpoint, Locality, SocketProtocol};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::vec::Vec;
-use pb::endpoint::{LbEndpoint, LocalityLbEndpoints, lb_endpoint::HostIdentifier};
+use pb::endpoint::{LbEndpoint, LocalityLbEndpoints, endpoint::HealthCheckConfig, lb_endpoint::HostIdentifier};
 
-pub(super) fn load_assignment(name: &Str, endpoints: &[Sourced<Endpoint>], t: &mut Trace) -> pb::endpoint::ClusterLoadAssignment {
-    let localities = t.at("endpoints", |t| {
-        t.item(0, |t| LocalityLbEndpoints {
-            lb_endpoints: t.sourced_list("lb_endpoints", endpoints, |endpoint, _| lb_endpoint(endpoint)),
-            ..Default::default()
-        })
-    });
+pub(super) fn load_assignment(name: &Str, localities: &[Locality], t: &mut Trace) -> pb::endpoint::ClusterLoadAssignment {
+    let endpoints = t.list("endpoints", localities, |of, t| locality(of.weight.as_ref(), &of.endpoints, t));
+    pb::endpoint::ClusterLoadAssignment { cluster_name: text(name), endpoints, ..Default::default() }
+}
+
+/// Endpoints that are all in one place.
+pub(super) fn load_assignment_of(name: &Str, endpoints: &[Sourced<Endpoint>], t: &mut Trace) -> pb::endpoint::ClusterLoadAssignment {
+    let one = t.at("endpoints", |t| t.item(0, |t| locality(None, endpoints, t)));
     pb::endpoint::ClusterLoadAssignment {
         cluster_name: text(name),
-        endpoints: if endpoints.is_empty() { Vec::new() } else { [localities].into() },
+        endpoints: if endpoints.is_empty() { Vec::new() } else { [one].into() },
+        ..Default::default()
+    }
+}
+
+fn locality(weight: Option<&Sourced<u32>>, endpoints: &[Sourced<Endpoint>], t: &mut Trace) -> LocalityLbEndpoints {
+    LocalityLbEndpoints {
+        lb_endpoints: t.sourced_list("lb_endpoints", endpoints, |endpoint, _| lb_endpoint(endpoint)),
+        load_balancing_weight: weight.map(|weight| *t.field("load_balancing_weight", weight)),
         ..Default::default()
     }
 }
@@ -27,6 +36,7 @@ fn lb_endpoint(endpoint: &Endpoint) -> LbEndpoint {
     LbEndpoint {
         host_identifier: Some(HostIdentifier::Endpoint(pb::endpoint::Endpoint {
             address: Some(plain_address(&endpoint.address, endpoint.port, SocketProtocol::Tcp)),
+            health_check_config: endpoint.health_check_port.map(|port_value| HealthCheckConfig { port_value, ..Default::default() }),
             ..Default::default()
         })),
         ..Default::default()

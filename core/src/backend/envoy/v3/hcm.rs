@@ -1,7 +1,7 @@
 //! `HttpConnectionManager`, without its table of routes.
 
 use super::access_log::access_logs;
-use super::base::{ads, duration, percent, text};
+use super::base::{config_source, duration, percent, text, texts};
 use super::http_filter::http_filter;
 use super::{Context, pb, tracing};
 use crate::backend::output_map::Trace;
@@ -26,10 +26,24 @@ pub(super) fn connection_manager(manager: &HttpConnectionManager, cx: &Context<'
         merge_slashes: flag("merge_slashes", &manager.merge_slashes, t),
         path_with_escaped_slashes_action: escaped_slashes(manager, t),
         strip_matching_host_port: flag("strip_matching_host_port", &manager.strip_matching_host_port, t),
+        strip_trailing_host_dot: flag("strip_trailing_host_dot", &manager.strip_trailing_host_dot, t),
         use_remote_address: t.optional("use_remote_address", &manager.use_remote_address).copied(),
         xff_num_trusted_hops: manager.xff_num_trusted_hops.as_ref().map(|n| *t.implicit("xff_num_trusted_hops", n)).unwrap_or_default(),
         server_name: t.optional("server_name", &manager.server_name).map(text).unwrap_or_default(),
+        server_header_transformation: manager
+            .server_header_transformation
+            .as_ref()
+            .and_then(|of| named("server_header_transformation", of, parts::ServerHeaderTransformation::from_str_name, t))
+            .unwrap_or_default(),
         common_http_protocol_options: common_options(manager, t),
+        request_timeout: t.optional("request_timeout", &manager.request_timeout).map(duration),
+        stream_idle_timeout: t.optional("stream_idle_timeout", &manager.stream_idle_timeout).map(duration),
+        drain_timeout: t.optional("drain_timeout", &manager.drain_timeout).map(duration),
+        delayed_close_timeout: t.optional("delayed_close_timeout", &manager.delayed_close_timeout).map(duration),
+        upgrade_configs: texts("upgrade_configs", &manager.upgrades, t)
+            .into_iter()
+            .map(|upgrade_type| parts::UpgradeConfig { upgrade_type, ..Default::default() })
+            .collect(),
         max_request_headers_kb: t.optional("max_request_headers_kb", &manager.max_request_headers_kb).copied(),
         http_protocol_options: http1_options(&manager.http1, t),
         http2_protocol_options: manager.max_concurrent_streams.as_ref().map(|streams| {
@@ -50,13 +64,15 @@ pub(super) fn connection_manager(manager: &HttpConnectionManager, cx: &Context<'
 }
 
 /// "The routes come over RDS under this name."
-pub(super) fn rds(name: &Str) -> parts::RouteSpecifier {
-    parts::RouteSpecifier::Rds(pb::hcm::Rds { route_config_name: text(name), config_source: Some(ads()) })
+pub(super) fn rds(name: &Str, cx: &Context<'_>) -> parts::RouteSpecifier {
+    parts::RouteSpecifier::Rds(pb::hcm::Rds { route_config_name: text(name), config_source: Some(config_source(cx)) })
 }
 
 fn codec_type(codec: CodecType, t: &mut Trace) -> i32 {
     match codec {
         CodecType::Auto => parts::CodecType::Auto as i32,
+        CodecType::Http1 => t.own("codec_type", parts::CodecType::Http1 as i32),
+        CodecType::Http2 => t.own("codec_type", parts::CodecType::Http2 as i32),
         CodecType::Http3 => t.own("codec_type", parts::CodecType::Http3 as i32),
     }
 }
@@ -72,12 +88,18 @@ fn escaped_slashes(manager: &HttpConnectionManager, t: &mut Trace) -> i32 {
 }
 
 fn common_options(manager: &HttpConnectionManager, t: &mut Trace) -> Option<pb::base::HttpProtocolOptions> {
-    if manager.idle_timeout.is_none() && manager.headers_with_underscores.is_none() {
+    if manager.idle_timeout.is_none()
+        && manager.headers_with_underscores.is_none()
+        && manager.max_connection_duration.is_none()
+        && manager.max_requests_per_connection.is_none()
+    {
         return None;
     }
     Some(t.at("common_http_protocol_options", |t| {
         pb::base::HttpProtocolOptions {
             idle_timeout: t.optional("idle_timeout", &manager.idle_timeout).map(duration),
+            max_connection_duration: t.optional("max_connection_duration", &manager.max_connection_duration).map(duration),
+            max_requests_per_connection: t.optional("max_requests_per_connection", &manager.max_requests_per_connection).copied(),
             headers_with_underscores_action: manager
                 .headers_with_underscores
                 .as_ref()
@@ -145,6 +167,7 @@ fn tracing_options(of: &Tracing, manager: &HttpConnectionManager, cx: &Context<'
         client_sampling: t.optional("client_sampling", &of.client_sampling).copied().map(percent),
         random_sampling: t.optional("random_sampling", &of.random_sampling).copied().map(percent),
         overall_sampling: t.optional("overall_sampling", &of.overall_sampling).copied().map(percent),
+        max_path_tag_length: t.optional("max_path_tag_length", &of.max_path_tag_length).copied(),
         custom_tags: t.sourced_list("custom_tags", &of.tags, |tag, _| custom_tag(tag)),
         spawn_upstream_span: child_span(manager).filter(|_| !cx.spelling.child_span_on_router).map(|of| *t.field("spawn_upstream_span", of)),
         provider: cx.tracer.filter(|_| !cx.spelling.tracer_in_bootstrap).and_then(|tracer| {

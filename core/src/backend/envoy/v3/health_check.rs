@@ -19,9 +19,11 @@ pub(super) fn health_check(of: &HealthCheck, cx: &Context<'_>, t: &mut Trace) ->
 
 fn checker(checker: &HealthChecker, cx: &Context<'_>, t: &mut Trace) -> Checker {
     match checker {
-        HealthChecker::Http { path, host, headers, expected_statuses } => {
+        HealthChecker::Tcp => Checker::TcpHealthCheck(t.own("tcp_health_check", check::TcpHealthCheck::default())),
+        HealthChecker::Http { http2, path, host, headers, expected_statuses } => {
             Checker::HttpHealthCheck(t.at("http_health_check", |t| check::HttpHealthCheck {
                 path: text(t.field("path", path)),
+                codec_client_type: t.optional("codec_client_type", http2).map(|()| pb::kind::CodecClientType::Http2 as i32).unwrap_or_default(),
                 host: t.optional("host", host).map(text).unwrap_or_default(),
                 request_headers_to_add: headers_to_add("request_headers_to_add", headers, cx, t),
                 request_headers_to_remove: headers_to_remove("request_headers_to_remove", headers, t),

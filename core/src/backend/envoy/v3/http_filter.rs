@@ -1,18 +1,16 @@
 //! HTTP filters: `HttpFilter`, each with its typed configuration.
 
-use super::base::{duration, grpc_service, header_value, inline, string_matcher, text, texts};
+use super::base::{duration, grpc_service, header_value, headers_to_add, inline, runtime_percent, string_matcher, text, texts};
 use super::hcm::named;
 use super::route_match::header_matcher;
-use super::{Context, pb};
+use super::{Context, pb, secret};
 use crate::backend::output_map::Trace;
 use crate::ir::{
-    AuthorizationTransport, Body, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HeaderMatch, HttpFilter, HttpFilterKind, IpRange, IpSource,
-    RateLimitService, Rbac, RbacAction, StringMatch,
+    AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HeaderMatch, HttpFilter, HttpFilterKind, IpRange,
+    IpSource, Jwks, JwtProvider, LocalRateLimit, LuaScripts, NameMatch, RateLimitService, Rbac, RbacAction, StringMatch,
 };
 use crate::resource::Sourced;
 use crate::text::Str;
-use alloc::borrow::ToOwned;
-use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 use pb::Any;
@@ -30,12 +28,14 @@ fn config(kind: &HttpFilterKind, cx: &Context<'_>, t: &mut Trace) -> Any {
         HttpFilterKind::GrpcWeb => Any::pack(filter::grpc_web::v3::GrpcWeb::default()),
         HttpFilterKind::GrpcHttp1Bridge => Any::pack(filter::grpc_http1_bridge::v3::Config::default()),
         HttpFilterKind::GrpcStats(stats) => Any::pack(grpc_stats(stats, t)),
-        HttpFilterKind::Lua(script) => Any::pack(lua(script, cx, t)),
+        HttpFilterKind::Lua(scripts) => Any::pack(lua(scripts, cx, t)),
         HttpFilterKind::Compressor(compressor) => Any::pack(compression(compressor, cx, t)),
         HttpFilterKind::Buffer(bytes) => Any::pack(filter::buffer::v3::Buffer { max_request_bytes: Some(*t.field("max_request_bytes", bytes)) }),
-        HttpFilterKind::Rbac(rbac) => Any::pack(access(rbac, t)),
+        HttpFilterKind::Rbac(rbac) => Any::pack(rbac.as_ref().map(|rbac| access(rbac, cx, t)).unwrap_or_default()),
         HttpFilterKind::ExtAuthz(authz) => Any::pack(ext_authz(authz, cx, t)),
         HttpFilterKind::RateLimit(service) => Any::pack(rate_limit(service, t)),
+        HttpFilterKind::LocalRateLimit(limit) => Any::pack(local_rate_limit(limit, cx, t)),
+        HttpFilterKind::Jwt(providers) => Any::pack(jwt(providers, cx, t)),
         HttpFilterKind::HealthCheck { path } => Any::pack(health_check(path, cx)),
         HttpFilterKind::Router { start_child_span, suppress_envoy_headers } => Any::pack(filter::router::v3::Router {
             start_child_span: start_child_span
@@ -52,53 +52,63 @@ fn grpc_stats(stats: &GrpcStats, t: &mut Trace) -> filter::grpc_stats::v3::Filte
     use filter::grpc_stats::v3::filter_config::PerMethodStatSpecifier;
     use pb::base::{GrpcMethodList, grpc_method_list::Service};
     let methods = match &stats.methods {
-        GrpcStatsMethods::All(all) => PerMethodStatSpecifier::StatsForAllMethods(*t.field("stats_for_all_methods", all)),
+        GrpcStatsMethods::Unsaid => None,
+        GrpcStatsMethods::All(all) => Some(PerMethodStatSpecifier::StatsForAllMethods(*t.field("stats_for_all_methods", all))),
         GrpcStatsMethods::These(services) => {
-            PerMethodStatSpecifier::IndividualMethodStatsAllowlist(t.at("individual_method_stats_allowlist", |t| GrpcMethodList {
+            Some(PerMethodStatSpecifier::IndividualMethodStatsAllowlist(t.at("individual_method_stats_allowlist", |t| GrpcMethodList {
                 services: t.sourced_list("services", services, |(name, methods), _| Service {
                     name: text(name),
                     method_names: methods.iter().map(text).collect(),
                 }),
-            }))
+            })))
         }
     };
     filter::grpc_stats::v3::FilterConfig {
-        per_method_stat_specifier: Some(methods),
+        per_method_stat_specifier: methods,
+        emit_filter_state: stats.filter_state,
         enable_upstream_stats: *t.implicit("enable_upstream_stats", &stats.upstream),
         ..Default::default()
     }
 }
 
-fn lua(script: &Sourced<Str>, cx: &Context<'_>, t: &mut Trace) -> filter::lua::v3::Lua {
+fn lua(scripts: &LuaScripts, cx: &Context<'_>, t: &mut Trace) -> filter::lua::v3::Lua {
+    let source_codes =
+        t.at("source_codes", |t| scripts.named.iter().map(|(name, script)| (text(name), inline(t.field(name.as_str(), script).as_str()))).collect());
+    let mut out = filter::lua::v3::Lua { source_codes, ..Default::default() };
     if cx.spelling.lua_inline_code {
-        filter::lua::v3::Lua { inline_code: text(t.implicit("inline_code", script)), ..Default::default() }
+        out.inline_code = scripts.default.as_ref().map(|script| text(t.implicit("inline_code", script))).unwrap_or_default();
     } else {
-        t.field("default_source_code", script);
-        filter::lua::v3::Lua { default_source_code: Some(inline(script)), ..Default::default() }
+        out.default_source_code = t.optional("default_source_code", &scripts.default).map(|script| inline(script));
     }
+    out
 }
 
 fn compression(compressor: &Compressor, cx: &Context<'_>, t: &mut Trace) -> filter::compressor::v3::Compressor {
     use filter::compressor::v3::compressor::{CommonDirectionConfig, ResponseDirectionConfig};
     use pb::gzip::gzip::{CompressionLevel, CompressionStrategy};
     let by_text = cx.spelling.compressor_content_type;
-    let gzip = t.at("compressor_library", |t| {
-        t.at("typed_config", |t| pb::gzip::Gzip {
-            memory_level: t.optional("memory_level", &compressor.memory_level).copied(),
-            compression_level: compressor
-                .compression_level
-                .as_ref()
-                .and_then(|level| named("compression_level", level, CompressionLevel::from_str_name, t))
-                .unwrap_or_default(),
-            compression_strategy: compressor
-                .compression_strategy
-                .as_ref()
-                .and_then(|strategy| named("compression_strategy", strategy, CompressionStrategy::from_str_name, t))
-                .unwrap_or_default(),
-            window_bits: t.optional("window_bits", &compressor.window_bits).copied(),
-            ..Default::default()
+    let library = t.at("compressor_library", |t| {
+        t.at("typed_config", |t| match compressor.compression.value {
+            Compression::Brotli => Any::pack(pb::brotli::Brotli::default()),
+            Compression::Zstd => Any::pack(pb::zstd::Zstd::default()),
+            Compression::Gzip => Any::pack(pb::gzip::Gzip {
+                memory_level: t.optional("memory_level", &compressor.memory_level).copied(),
+                compression_level: compressor
+                    .compression_level
+                    .as_ref()
+                    .and_then(|level| named("compression_level", level, CompressionLevel::from_str_name, t))
+                    .unwrap_or_default(),
+                compression_strategy: compressor
+                    .compression_strategy
+                    .as_ref()
+                    .and_then(|strategy| named("compression_strategy", strategy, CompressionStrategy::from_str_name, t))
+                    .unwrap_or_default(),
+                window_bits: t.optional("window_bits", &compressor.window_bits).copied(),
+                ..Default::default()
+            }),
         })
     });
+    t.at("compressor_library", |t| t.field("name", &compressor.compression));
     let response = t.at("response_direction_config", |t| ResponseDirectionConfig {
         common_config: Some(t.at("common_config", |t| CommonDirectionConfig {
             min_content_length: t.optional("min_content_length", &compressor.min_content_length).copied(),
@@ -116,41 +126,32 @@ fn compression(compressor: &Compressor, cx: &Context<'_>, t: &mut Trace) -> filt
         ..Default::default()
     });
     filter::compressor::v3::Compressor {
-        compressor_library: Some(pb::base::TypedExtensionConfig {
-            name: "envoy.compression.gzip.compressor".to_owned(),
-            typed_config: Some(Any::pack(gzip)),
-        }),
+        compressor_library: Some(pb::base::TypedExtensionConfig { name: text(&compressor.library), typed_config: Some(library) }),
         response_direction_config: Some(response),
         ..Default::default()
     }
 }
 
-fn access(rbac: &Rbac, t: &mut Trace) -> filter::rbac::v3::Rbac {
+pub(super) fn access(rbac: &Rbac, cx: &Context<'_>, t: &mut Trace) -> filter::rbac::v3::Rbac {
     use pb::rbac::{Permission, Policy, Principal, permission, principal::Identifier, principal::Set, rbac::Action};
     let action = match rbac.action {
         RbacAction::Allow => Action::Allow,
         RbacAction::Deny => Action::Deny,
     };
-    let policy = t.at("rules", |t| {
+    let principals = t.at("rules", |t| {
         t.at("policies", |t| {
-            t.at(&rbac.policy, |t| {
-                t.at("principals", |t| match &rbac.principals[..] {
-                    [] => None,
-                    [one] => Some(t.item(0, |t| {
-                        t.here(one.origin);
-                        principal(one)
-                    })),
-                    several => Some(t.item(0, |t| {
-                        let ids = t.at("or_ids", |t| t.sourced_list("ids", several, |range, _| principal(range)));
-                        Principal { identifier: Some(Identifier::OrIds(Set { ids })) }
-                    })),
-                })
+            t.at(&rbac.policy, |t| match &rbac.principals[..] {
+                several @ [_, _, ..] if cx.spelling.rbac_or_ids => t.at("principals", |t| {
+                    let ids = t.item(0, |t| t.at("or_ids", |t| t.sourced_list("ids", several, |range, _| principal(range))));
+                    vec![Principal { identifier: Some(Identifier::OrIds(Set { ids })) }]
+                }),
+                principals => t.sourced_list("principals", principals, |range, _| principal(range)),
             })
         })
     });
-    let policies = policy.map(|principal| {
+    let policies = (!principals.is_empty()).then(|| {
         let permission = Permission { rule: Some(permission::Rule::Any(true)) };
-        (text(&rbac.policy), Policy { permissions: vec![permission], principals: vec![principal], ..Default::default() })
+        (text(&rbac.policy), Policy { permissions: vec![permission], principals, ..Default::default() })
     });
     filter::rbac::v3::Rbac {
         rules: Some(pb::rbac::Rbac { action: action as i32, policies: policies.into_iter().collect(), ..Default::default() }),
@@ -173,6 +174,7 @@ fn ext_authz(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> filter::ext_a
     use filter::ext_authz::v3::ext_authz::Services;
     let mut config = filter::ext_authz::v3::ExtAuthz {
         clear_route_cache: authz.clear_route_cache,
+        include_peer_certificate: authz.include_peer_certificate,
         with_request_body: t.within("with_request_body", &authz.body, request_body),
         failure_mode_allow: authz.failure_mode_allow.as_ref().is_some_and(|flag| *t.implicit("failure_mode_allow", flag)),
         status_on_error: t
@@ -180,14 +182,17 @@ fn ext_authz(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> filter::ext_a
             .map(|status| pb::kind::HttpStatus { code: i32::try_from(*status).unwrap_or_default() }),
         ..Default::default()
     };
+    if cx.spelling.ext_authz_version_of_http || matches!(authz.transport, AuthorizationTransport::Grpc { .. }) {
+        config.transport_api_version = t.own("transport_api_version", super::base::V3);
+    }
     config.services = Some(match &authz.transport {
-        AuthorizationTransport::Grpc => {
-            config.transport_api_version = t.own("transport_api_version", super::base::V3);
-            Services::GrpcService(t.at("grpc_service", |t| {
-                t.at("envoy_grpc", |t| t.field("cluster_name", &authz.cluster));
-                grpc_service(&authz.cluster, Some(duration(t.field("timeout", &authz.timeout))))
-            }))
-        }
+        AuthorizationTransport::Grpc { authority } => Services::GrpcService(t.at("grpc_service", |t| {
+            let authority = t.at("envoy_grpc", |t| {
+                t.field("cluster_name", &authz.cluster);
+                t.optional("authority", authority)
+            });
+            grpc_service(&authz.cluster, authority, t.optional("timeout", &authz.timeout).map(duration))
+        })),
         AuthorizationTransport::Http { allowed_request_headers, .. } => {
             if !cx.spelling.ext_authz_headers_on_service && !allowed_request_headers.is_empty() {
                 config.allowed_headers = Some(t.at("allowed_headers", |t| patterns(allowed_request_headers, cx, t)));
@@ -202,28 +207,28 @@ fn request_body(body: &Body, t: &mut Trace) -> filter::ext_authz::v3::BufferSett
     filter::ext_authz::v3::BufferSettings {
         max_request_bytes: body.max_bytes.as_ref().map(|bytes| *t.implicit("max_request_bytes", bytes)).unwrap_or_default(),
         allow_partial_message: body.allow_partial.as_ref().is_some_and(|flag| *t.implicit("allow_partial_message", flag)),
-        ..Default::default()
+        pack_as_bytes: body.pack_as_bytes.as_ref().is_some_and(|flag| *t.implicit("pack_as_bytes", flag)),
     }
 }
 
-fn patterns(names: &[Sourced<StringMatch>], cx: &Context<'_>, t: &mut Trace) -> pb::matcher::ListStringMatcher {
-    // Header names have no case.
-    let patterns = t.sourced_list("patterns", names, |name, _| string_matcher(name, true, cx).unwrap_or_default());
+fn patterns(names: &[Sourced<NameMatch>], cx: &Context<'_>, t: &mut Trace) -> pb::matcher::ListStringMatcher {
+    let patterns = t.sourced_list("patterns", names, |of, _| string_matcher(&of.name, of.ignore_case, cx).unwrap_or_default());
     pb::matcher::ListStringMatcher { patterns }
 }
 
 fn authorization_service(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> filter::ext_authz::v3::HttpService {
     use filter::ext_authz::v3::{AuthorizationRequest, AuthorizationResponse, HttpService};
-    let AuthorizationTransport::Http { uri, path_prefix, allowed_request_headers, allowed_response_headers, headers_to_add } = &authz.transport
+    let AuthorizationTransport::Http { uri, path_prefix, allowed_request_headers, allowed_upstream_headers, allowed_client_headers, headers_to_add } =
+        &authz.transport
     else {
         return HttpService::default();
     };
     let on_service = cx.spelling.ext_authz_headers_on_service;
-    let list = |name: &str, names: &[Sourced<StringMatch>], t: &mut Trace| (!names.is_empty()).then(|| t.at(name, |t| patterns(names, cx, t)));
+    let list = |name: &str, names: &[Sourced<NameMatch>], t: &mut Trace| (!names.is_empty()).then(|| t.at(name, |t| patterns(names, cx, t)));
     HttpService {
         server_uri: Some(t.at("server_uri", |t| pb::base::HttpUri {
             uri: text(uri),
-            timeout: Some(duration(t.field("timeout", &authz.timeout))),
+            timeout: Some(t.optional("timeout", &authz.timeout).map(duration).unwrap_or_default()),
             http_upstream_type: Some(pb::base::http_uri::HttpUpstreamType::Cluster(text(t.field("cluster", &authz.cluster)))),
         })),
         path_prefix: t.optional("path_prefix", path_prefix).map(text).unwrap_or_default(),
@@ -233,29 +238,104 @@ fn authorization_service(authz: &ExtAuthz, cx: &Context<'_>, t: &mut Trace) -> f
                 headers_to_add: t.sourced_list("headers_to_add", headers_to_add, |(name, value), _| header_value(name, value)),
             })
         }),
-        authorization_response: Some(t.at("authorization_response", |t| AuthorizationResponse {
-            allowed_upstream_headers: list("allowed_upstream_headers", allowed_response_headers, t),
-            allowed_client_headers: list("allowed_client_headers", allowed_response_headers, t),
-            ..Default::default()
-        })),
+        authorization_response: (!allowed_upstream_headers.is_empty() || !allowed_client_headers.is_empty()).then(|| {
+            t.at("authorization_response", |t| AuthorizationResponse {
+                allowed_upstream_headers: list("allowed_upstream_headers", allowed_upstream_headers, t),
+                allowed_client_headers: list("allowed_client_headers", allowed_client_headers, t),
+                ..Default::default()
+            })
+        }),
         ..Default::default()
     }
 }
 
 fn rate_limit(service: &RateLimitService, t: &mut Trace) -> filter::ratelimit::v3::RateLimit {
+    use filter::ratelimit::v3::rate_limit::XRateLimitHeadersRfcVersion;
     filter::ratelimit::v3::RateLimit {
         domain: text(t.field("domain", &service.domain)),
-        request_type: t.own("request_type", "both").to_string(),
-        timeout: Some(duration(t.field("timeout", &service.timeout))),
+        request_type: service.request_type.as_ref().map(|kind| text(t.own("request_type", kind))).unwrap_or_default(),
+        timeout: t.optional("timeout", &service.timeout).map(duration),
+        enable_x_ratelimit_headers: match &service.x_ratelimit_headers {
+            Some(on) if *t.implicit("enable_x_ratelimit_headers", on) => XRateLimitHeadersRfcVersion::DraftVersion03,
+            _ => XRateLimitHeadersRfcVersion::Off,
+        } as i32,
         failure_mode_deny: *t.implicit("failure_mode_deny", &service.failure_mode_deny),
         rate_limited_as_resource_exhausted: *t.implicit("rate_limited_as_resource_exhausted", &service.resource_exhausted),
         rate_limit_service: Some(t.at("rate_limit_service", |t| {
-            t.at("grpc_service", |t| t.at("envoy_grpc", |t| t.field("cluster_name", &service.cluster)));
+            let authority = t.at("grpc_service", |t| {
+                t.at("envoy_grpc", |t| {
+                    t.field("cluster_name", &service.cluster);
+                    t.optional("authority", &service.authority)
+                })
+            });
             pb::rate_limit::RateLimitServiceConfig {
-                grpc_service: Some(grpc_service(&service.cluster, None)),
+                grpc_service: Some(grpc_service(&service.cluster, authority, None)),
                 transport_api_version: t.own("transport_api_version", super::base::V3),
             }
         })),
+        ..Default::default()
+    }
+}
+
+pub(super) fn local_rate_limit(limit: &LocalRateLimit, cx: &Context<'_>, t: &mut Trace) -> filter::local_ratelimit::v3::LocalRateLimit {
+    // Without a bucket there is nothing to enforce.
+    let all = limit.bucket.as_ref().map(|_| runtime_percent(100, None));
+    filter::local_ratelimit::v3::LocalRateLimit {
+        stat_prefix: text(&limit.stat_prefix),
+        token_bucket: limit.bucket.as_ref().map(|bucket| {
+            t.at("token_bucket", |t| pb::kind::TokenBucket {
+                max_tokens: *t.field("max_tokens", &bucket.max_tokens),
+                tokens_per_fill: Some(*t.field("tokens_per_fill", &bucket.tokens_per_fill)),
+                fill_interval: Some(duration(t.field("fill_interval", &bucket.fill_interval))),
+            })
+        }),
+        status: t.optional("status", &limit.status).map(|status| pb::kind::HttpStatus { code: i32::try_from(*status).unwrap_or_default() }),
+        response_headers_to_add: headers_to_add("response_headers_to_add", &limit.response_headers, cx, t),
+        filter_enabled: all.clone(),
+        filter_enforced: all,
+        ..Default::default()
+    }
+}
+
+/// Each provider can be required by its name.
+fn jwt(providers: &[Sourced<JwtProvider>], cx: &Context<'_>, t: &mut Trace) -> filter::jwt_authn::v3::JwtAuthentication {
+    use filter::jwt_authn::v3::{JwtAuthentication, JwtRequirement, jwt_requirement::RequiresType};
+    let by_name = |name: &Str| JwtRequirement { requires_type: Some(RequiresType::ProviderName(text(name))) };
+    JwtAuthentication {
+        requirement_map: t.at("requirement_map", |t| providers.iter().map(|of| (text(&of.name), by_name(t.field(&of.name, &of.name)))).collect()),
+        providers: t.at("providers", |t| {
+            let each = providers.iter().map(|of| {
+                let provider = t.at(&of.name, |t| {
+                    t.here(of.origin);
+                    jwt_provider(of, cx, t)
+                });
+                (text(&of.name), provider)
+            });
+            each.collect()
+        }),
+        ..Default::default()
+    }
+}
+
+fn jwt_provider(of: &JwtProvider, cx: &Context<'_>, t: &mut Trace) -> filter::jwt_authn::v3::JwtProvider {
+    use filter::jwt_authn::v3::{RemoteJwks, jwt_provider::JwksSourceSpecifier};
+    let source = match &of.jwks {
+        Jwks::Local(reference) => JwksSourceSpecifier::LocalJwks(secret::source(t.field("local_jwks", reference), cx.secrets)),
+        Jwks::Remote { uri, cluster, timeout, cache } => JwksSourceSpecifier::RemoteJwks(t.at("remote_jwks", |t| RemoteJwks {
+            http_uri: Some(t.at("http_uri", |t| pb::base::HttpUri {
+                uri: text(t.field("uri", uri)),
+                timeout: Some(duration(t.field("timeout", timeout))),
+                http_upstream_type: Some(pb::base::http_uri::HttpUpstreamType::Cluster(text(t.field("cluster", cluster)))),
+            })),
+            cache_duration: t.optional("cache_duration", cache).map(duration),
+            ..Default::default()
+        })),
+    };
+    filter::jwt_authn::v3::JwtProvider {
+        issuer: t.optional("issuer", &of.issuer).map(text).unwrap_or_default(),
+        audiences: texts("audiences", &of.audiences, t),
+        forward: *t.implicit("forward", &of.forward),
+        jwks_source_specifier: Some(source),
         ..Default::default()
     }
 }

@@ -7,7 +7,7 @@ use super::base::{duration, socket_address, text, texts};
 use super::tls::downstream_socket;
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
-use crate::ir::{FilterChain, FilterChainMatch, Listener, ListenerFilter, SocketProtocol, TcpProxy, TrafficDirection};
+use crate::ir::{FilterChain, FilterChainMatch, Listener, ListenerFilter, SocketOption, SocketProtocol, TcpProxy, TrafficDirection};
 use crate::resource::Sourced;
 use alloc::borrow::ToOwned;
 use pb::tcp_proxy::tcp_proxy::{ClusterSpecifier, WeightedCluster, weighted_cluster::ClusterWeight};
@@ -21,13 +21,36 @@ pub(super) fn listener(listener: &Listener, t: &mut Trace) -> pb::listener::List
     let address = &listener.address;
     pb::listener::Listener {
         name: text(t.field("name", &listener.name)),
-        address: Some(t.at("address", |t| socket_address(&address.address, &address.port, address.protocol, t))),
-        listener_filters: t.sourced_list("listener_filters", &listener.filters, |filter, _| listener_filter(*filter)),
+        address: Some(t.at("address", |t| socket_address(address, t))),
+        listener_filters: t.sourced_list("listener_filters", &listener.filters, listener_filter),
         per_connection_buffer_limit_bytes: t.optional("per_connection_buffer_limit_bytes", &listener.per_connection_buffer_limit).copied(),
+        socket_options: t.sourced_list("socket_options", &listener.socket_options, |of, _| socket_option(of)),
+        connection_balance_config: t.optional("connection_balance_config", &listener.exact_balance).map(|()| exact_balance()),
+        max_connections_to_accept_per_socket_event: t
+            .optional("max_connections_to_accept_per_socket_event", &listener.max_connections_per_event)
+            .copied(),
+        ignore_global_conn_limit: listener.ignore_global_limit,
         traffic_direction: listener.traffic_direction.as_ref().map(|of| traffic_direction(of, t)).unwrap_or_default(),
         udp_listener_config: (address.protocol == SocketProtocol::Udp).then(|| t.own("udp_listener_config", quic_listener())),
         ..Default::default()
     }
+}
+
+fn socket_option(of: &SocketOption) -> pb::base::SocketOption {
+    use pb::base::socket_option::{SocketState, Value};
+    pb::base::SocketOption {
+        description: text(&of.description),
+        level: of.level,
+        name: of.name,
+        value: Some(Value::IntValue(of.value)),
+        state: SocketState::StateListening as i32,
+        ..Default::default()
+    }
+}
+
+fn exact_balance() -> pb::listener::listener::ConnectionBalanceConfig {
+    use pb::listener::listener::connection_balance_config::{BalanceType, ExactBalance};
+    pb::listener::listener::ConnectionBalanceConfig { balance_type: Some(BalanceType::ExactBalance(ExactBalance {})) }
 }
 
 fn quic_listener() -> pb::listener::UdpListenerConfig {
@@ -48,11 +71,18 @@ fn traffic_direction(direction: &Sourced<TrafficDirection>, t: &mut Trace) -> i3
     direction_of as i32
 }
 
-fn listener_filter(filter: ListenerFilter) -> pb::listener::ListenerFilter {
+fn listener_filter(filter: &ListenerFilter, t: &mut Trace) -> pb::listener::ListenerFilter {
     use pb::listener_filter::{proxy_protocol::v3::ProxyProtocol, tls_inspector::v3::TlsInspector};
     let (name, config) = match filter {
         ListenerFilter::ProxyProtocol => ("envoy.filters.listener.proxy_protocol", pb::Any::pack(ProxyProtocol::default())),
-        ListenerFilter::TlsInspector => ("envoy.filters.listener.tls_inspector", pb::Any::pack(TlsInspector::default())),
+        ListenerFilter::TlsInspector { ja3, ja4 } => {
+            let inspector = t.at("typed_config", |t| TlsInspector {
+                enable_ja3_fingerprinting: t.optional("enable_ja3_fingerprinting", ja3).copied(),
+                enable_ja4_fingerprinting: t.optional("enable_ja4_fingerprinting", ja4).copied(),
+                ..Default::default()
+            });
+            ("envoy.filters.listener.tls_inspector", pb::Any::pack(inspector))
+        }
     };
     pb::listener::ListenerFilter {
         name: name.to_owned(),

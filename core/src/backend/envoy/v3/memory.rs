@@ -7,7 +7,7 @@ use super::Context;
 use crate::backend::Rope;
 use crate::backend::envoy::Layout;
 use crate::backend::output_map::Fragment;
-use crate::ir::{Cluster, Ir, Route, Spelling};
+use crate::ir::{Cluster, ConfigSource, Ir, Route, Spelling};
 use crate::text::Str;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -23,6 +23,7 @@ pub struct Emitted {
     pub(super) lists: Lists,
     spelling: Spelling,
     server: Option<Str>,
+    source: ConfigSource,
     round: u32,
 }
 
@@ -36,8 +37,8 @@ impl Emitted {
     /// Begins an emission.
     pub(super) fn begin(&mut self, ir: &Ir) {
         let server = ir.bootstrap.xds_cluster.as_ref().map(|server| &server.name);
-        if ir.spelling != self.spelling || server != self.server.as_ref() {
-            *self = Self { spelling: ir.spelling, server: server.cloned(), ..Self::default() };
+        if ir.spelling != self.spelling || server != self.server.as_ref() || ir.config_source != self.source {
+            *self = Self { spelling: ir.spelling, server: server.cloned(), source: ir.config_source.clone(), ..Self::default() };
         }
         self.round = self.round.wrapping_add(1);
         self.lists.begin(self.round);

@@ -8,8 +8,7 @@ use super::route::{route, route_configuration, virtual_host};
 use super::{Context, Options, bootstrap as start, cluster, endpoint, pb, secret};
 use crate::backend::envoy::Document;
 use crate::backend::output_map::Trace;
-use crate::ir::{ClusterDiscovery, Endpoint, HttpConnectionManager, Ir, Listener, NetworkFilter, RouteConfiguration};
-use crate::resource::Sourced;
+use crate::ir::{ClusterDiscovery, HttpConnectionManager, Ir, Listener, Locality, NetworkFilter, RouteConfiguration};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -82,14 +81,15 @@ pub(super) fn route_tables(ir: &Ir) -> Vec<&RouteConfiguration> {
         NetworkFilter::Http(manager) => Some(&manager.routes),
         NetworkFilter::Tcp(_) => None,
     });
-    tables.filter(|table| !table.name.is_empty() && names.insert(&table.name)).collect()
+    let tables = tables.chain(ir.tables.iter().map(|table| &**table));
+    tables.filter(|table| !table.name.is_empty() && !table.absent && names.insert(&table.name)).collect()
 }
 
 /// Endpoints that EDS serves, by the name under which they are asked for, one of a name.
-pub(super) fn assignments(ir: &Ir) -> Vec<(&Str, &[Sourced<Endpoint>])> {
+pub(super) fn assignments(ir: &Ir) -> Vec<(&Str, &[Locality])> {
     let mut names: BTreeSet<&Str> = BTreeSet::new();
     let of_clusters = ir.clusters.iter().filter_map(|cluster| match &cluster.discovery {
-        ClusterDiscovery::Eds { service_name, endpoints } => Some((service_name, &endpoints[..])),
+        ClusterDiscovery::Eds { service_name, localities } => Some((service_name, &localities[..])),
         ClusterDiscovery::Dns { .. } | ClusterDiscovery::Static { .. } => None,
     });
     of_clusters.filter(|(name, _)| names.insert(name)).collect()
@@ -118,8 +118,11 @@ fn network_filter(of: &NetworkFilter, cx: &Context<'_>, t: &mut Trace) -> pb::li
 
 fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, t: &mut Trace) -> pb::hcm::HttpConnectionManager {
     let mut out = connection_manager(manager, cx, t);
-    out.route_specifier =
-        Some(if by_name(&manager.routes, cx) { rds(&manager.routes.name) } else { RouteSpecifier::RouteConfig(whole_table(&manager.routes, cx, t)) });
+    out.route_specifier = Some(if by_name(&manager.routes, cx) {
+        rds(&manager.routes.name, cx)
+    } else {
+        RouteSpecifier::RouteConfig(whole_table(&manager.routes, cx, t))
+    });
     out
 }
 

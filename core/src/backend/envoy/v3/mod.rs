@@ -22,6 +22,7 @@ mod http_filter;
 mod listener;
 mod memory;
 mod message;
+mod per_filter;
 mod route;
 mod route_action;
 mod route_match;
@@ -34,7 +35,7 @@ pub use memory::Emitted;
 pub use message::{Resources, bootstrap, resources};
 
 use super::{Document, Lookup, Options};
-use crate::ir::{Ir, Spelling, Tracer};
+use crate::ir::{ConfigSource, Ir, Spelling, Tracer};
 use crate::resource::Sourced;
 use crate::text::Str;
 
@@ -44,6 +45,8 @@ const CORS_FILTER: &str = "envoy.filters.http.cors";
 /// What emitting needs to know beyond the thing that is emitted.
 struct Context<'a> {
     spelling: Spelling,
+    /// Whom to ask for what is served by name.
+    source: &'a ConfigSource,
     /// Where connection managers say it themselves.
     tracer: Option<&'a Sourced<Tracer>>,
     /// Key material that is to stand inline.
@@ -63,6 +66,7 @@ impl<'a> Context<'a> {
         let secrets = options.secrets.filter(|_| in_bootstrap);
         Self {
             spelling: ir.spelling,
+            source: &ir.config_source,
             tracer: ir.bootstrap.tracer.as_ref(),
             secrets,
             stands_alone: secrets.is_some(),

@@ -4,11 +4,11 @@
 
 use super::base::{headers_to_add, headers_to_remove, inline, json_object, text, texts};
 use super::pb;
-use super::route_action::{cors_policy, forward, redirect};
+use super::route_action::{cors_policy, forward, rate_limit, redirect};
 use super::route_match::route_match;
-use super::{CORS_FILTER, Context};
+use super::{CORS_FILTER, Context, per_filter};
 use crate::backend::output_map::Trace;
-use crate::ir::{DirectResponse, Json, PerFilter, Route, RouteAction, RouteConfiguration, VirtualHost};
+use crate::ir::{DirectResponse, Json, Route, RouteAction, RouteConfiguration, VirtualHost};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -34,6 +34,8 @@ pub(super) fn virtual_host(host: &VirtualHost, cx: &Context<'_>, t: &mut Trace) 
         domains: texts("domains", &host.domains, t),
         response_headers_to_add: headers_to_add("response_headers_to_add", &host.response_headers, cx, t),
         response_headers_to_remove: headers_to_remove("response_headers_to_remove", &host.response_headers, t),
+        typed_per_filter_config: per_filter::configs(&host.per_filter, cx, t),
+        rate_limits: t.sourced_list("rate_limits", &host.rate_limits, |of, t| rate_limit(of, cx, t)),
         ..Default::default()
     }
 }
@@ -48,7 +50,7 @@ pub(super) fn route(route: &Route, cx: &Context<'_>, t: &mut Trace) -> pb::route
         request_headers_to_remove: headers_to_remove("request_headers_to_remove", &route.request_headers, t),
         response_headers_to_add: headers_to_add("response_headers_to_add", &route.response_headers, cx, t),
         response_headers_to_remove: headers_to_remove("response_headers_to_remove", &route.response_headers, t),
-        typed_per_filter_config: per_filter(route, cx, t),
+        typed_per_filter_config: per_route(route, cx, t),
         metadata: metadata(&route.metadata),
         ..Default::default()
     }
@@ -70,32 +72,15 @@ fn direct_response(response: &DirectResponse, t: &mut Trace) -> pb::route::Direc
     }
 }
 
-fn per_filter(route: &Route, cx: &Context<'_>, t: &mut Trace) -> BTreeMap<String, pb::Any> {
-    let mut configs = BTreeMap::new();
-    t.at("typed_per_filter_config", |t| {
-        for (name, config) in &route.per_filter {
-            configs.insert(text(name), per_filter_config(t.field(name, config)));
-        }
-        if let RouteAction::Forward(forward) = &route.action
-            && !cx.spelling.cors_on_route
-            && let Some(cors) = t.within(CORS_FILTER, &forward.cors, |cors, t| cors_policy(cors, cx, t))
-        {
-            configs.insert(CORS_FILTER.to_owned(), pb::Any::pack(cors.for_filter()));
-        }
-    });
+fn per_route(route: &Route, cx: &Context<'_>, t: &mut Trace) -> BTreeMap<String, pb::Any> {
+    let mut configs = per_filter::configs(&route.per_filter, cx, t);
+    if let RouteAction::Forward(forward) = &route.action
+        && !cx.spelling.cors_on_route
+        && let Some(cors) = t.at("typed_per_filter_config", |t| t.within(CORS_FILTER, &forward.cors, |cors, t| cors_policy(cors, cx, t)))
+    {
+        configs.insert(CORS_FILTER.to_owned(), pb::Any::pack(cors.for_filter()));
+    }
     configs
-}
-
-fn per_filter_config(config: &PerFilter) -> pb::Any {
-    use pb::http_filter::ext_authz::v3::{CheckSettings, ExtAuthzPerRoute, ext_authz_per_route::Override};
-    let setting = match config {
-        PerFilter::ExtAuthzDisabled => Override::Disabled(true),
-        PerFilter::ExtAuthzContext(extensions) => Override::CheckSettings(CheckSettings {
-            context_extensions: extensions.iter().map(|(name, value)| (text(name), text(value))).collect(),
-            ..Default::default()
-        }),
-    };
-    pb::Any::pack(ExtAuthzPerRoute { r#override: Some(setting) })
 }
 
 /// `filter_metadata` holds objects only; anything else is left out.

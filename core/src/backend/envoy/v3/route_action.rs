@@ -1,12 +1,13 @@
 //! What happens to a request: `RouteAction` with all that belongs to it, `RedirectAction`.
 
-use super::Context;
 use super::base::{duration, headers_to_add, headers_to_remove, regex, runtime_percent, string_matcher, text};
 use super::pb;
+use super::route_match::header_matcher;
+use super::{Context, per_filter};
 use crate::backend::output_map::Trace;
 use crate::ir::{
-    Cors, Forward, HashPolicy, HostRewrite, MirrorPolicy, PathRewrite, Priority, RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode,
-    RedirectPath, RegexRewrite, RetryPolicy, UpstreamClusters, WeightedCluster,
+    Cors, Forward, HashBy, HashPolicy, HostRewrite, InternalRedirect, MirrorPolicy, PathRewrite, Priority, RateLimitAction, RateLimitDescriptor,
+    Redirect, RedirectCode, RedirectPath, RegexRewrite, RetryPolicy, UpstreamClusters, WeightedCluster,
 };
 use crate::resource::Sourced;
 use alloc::boxed::Box;
@@ -23,10 +24,11 @@ pub(super) fn forward(forward: &Forward, cx: &Context<'_>, t: &mut Trace) -> pb:
         idle_timeout: t.optional("idle_timeout", &forward.idle_timeout).map(duration),
         priority: forward.priority.as_ref().map(|of| priority(of, t)).unwrap_or_default(),
         host_rewrite_specifier: forward.host_rewrite.as_ref().map(|rewrite| host_rewrite(rewrite, t)),
-        hash_policy: t.sourced_list("hash_policy", &forward.hash_policies, |policy, _| hash_policy(policy)),
+        hash_policy: t.sourced_list("hash_policy", &forward.hash_policies, |by, _| hash_policy(by)),
         retry_policy: t.within("retry_policy", &forward.retry, |retry, t| retry_policy(retry, t)).map(Box::new),
         request_mirror_policies: t.sourced_list("request_mirror_policies", &forward.mirrors, mirror),
-        rate_limits: t.sourced_list("rate_limits", &forward.rate_limits, rate_limit),
+        rate_limits: t.sourced_list("rate_limits", &forward.rate_limits, |of, t| rate_limit(of, cx, t)),
+        internal_redirect_policy: t.within("internal_redirect_policy", &forward.internal_redirect, internal_redirect),
         upgrade_configs: t
             .sourced_list("upgrade_configs", &forward.upgrades, |protocol, _| UpgradeConfig { upgrade_type: text(protocol), ..Default::default() }),
         ..Default::default()
@@ -63,6 +65,10 @@ fn weighted(cluster: &WeightedCluster, cx: &Context<'_>, t: &mut Trace) -> pb::r
         request_headers_to_remove: headers_to_remove("request_headers_to_remove", &cluster.request_headers, t),
         response_headers_to_add: headers_to_add("response_headers_to_add", &cluster.response_headers, cx, t),
         response_headers_to_remove: headers_to_remove("response_headers_to_remove", &cluster.response_headers, t),
+        typed_per_filter_config: per_filter::configs(&cluster.per_filter, cx, t),
+        host_rewrite_specifier: t
+            .optional("host_rewrite_literal", &cluster.host_rewrite)
+            .map(|host| pb::route::weighted_cluster::cluster_weight::HostRewriteSpecifier::HostRewriteLiteral(text(host))),
         ..Default::default()
     }
 }
@@ -92,9 +98,9 @@ fn host_rewrite(rewrite: &Sourced<HostRewrite>, t: &mut Trace) -> HostRewriteSpe
     specifier
 }
 
-fn hash_policy(policy: &HashPolicy) -> pb::route::route_action::HashPolicy {
+fn hash_policy(by: &HashBy) -> pb::route::route_action::HashPolicy {
     use hash::PolicySpecifier;
-    let specifier = match policy {
+    let specifier = match &by.policy {
         HashPolicy::Cookie { name, path, ttl } => PolicySpecifier::Cookie(hash::Cookie {
             name: text(name),
             path: path.as_ref().map(text).unwrap_or_default(),
@@ -105,7 +111,7 @@ fn hash_policy(policy: &HashPolicy) -> pb::route::route_action::HashPolicy {
         HashPolicy::SourceIp(source_ip) => PolicySpecifier::ConnectionProperties(hash::ConnectionProperties { source_ip: *source_ip }),
         HashPolicy::Query(name) => PolicySpecifier::QueryParameter(hash::QueryParameter { name: text(name) }),
     };
-    pb::route::route_action::HashPolicy { policy_specifier: Some(specifier), ..Default::default() }
+    pb::route::route_action::HashPolicy { policy_specifier: Some(specifier), terminal: by.terminal }
 }
 
 fn retry_policy(retry: &RetryPolicy, t: &mut Trace) -> pb::route::RetryPolicy {
@@ -113,6 +119,32 @@ fn retry_policy(retry: &RetryPolicy, t: &mut Trace) -> pb::route::RetryPolicy {
         retry_on: text(t.implicit("retry_on", &retry.retry_on)),
         num_retries: t.optional("num_retries", &retry.num_retries).copied(),
         per_try_timeout: t.optional("per_try_timeout", &retry.per_try_timeout).map(duration),
+        retriable_status_codes: t.sourced_list("retriable_status_codes", &retry.status_codes, |code, _| *code),
+        ..Default::default()
+    }
+}
+
+fn internal_redirect(of: &InternalRedirect, t: &mut Trace) -> pb::route::InternalRedirectPolicy {
+    use pb::internal_redirect::{previous_routes::v3::PreviousRoutesConfig, safe_cross_scheme::v3::SafeCrossSchemeConfig};
+    let predicate = |name: &str, config| pb::base::TypedExtensionConfig { name: name.into(), typed_config: Some(config) };
+    let mut predicates = Vec::new();
+    t.at("predicates", |t| {
+        let mut add = |flag: &Option<Sourced<bool>>, predicate| {
+            if let Some(on) = flag.as_ref().filter(|on| on.value) {
+                t.item(predicates.len(), |t| t.here(on.origin));
+                predicates.push(predicate);
+            }
+        };
+        let safe = pb::Any::pack(SafeCrossSchemeConfig::default());
+        add(&of.only_safe_schemes, predicate("envoy.internal_redirect_predicates.safe_cross_scheme", safe));
+        let previous = pb::Any::pack(PreviousRoutesConfig::default());
+        add(&of.not_to_previous_routes, predicate("envoy.internal_redirect_predicates.previous_routes", previous));
+    });
+    pb::route::InternalRedirectPolicy {
+        max_internal_redirects: t.optional("max_internal_redirects", &of.max).copied(),
+        redirect_response_codes: t.sourced_list("redirect_response_codes", &of.codes, |code, _| *code),
+        allow_cross_scheme_redirect: of.cross_scheme.as_ref().is_some_and(|on| *t.implicit("allow_cross_scheme_redirect", on)),
+        predicates,
         ..Default::default()
     }
 }
@@ -126,17 +158,17 @@ fn mirror(mirror: &MirrorPolicy, t: &mut Trace) -> RequestMirrorPolicy {
     }
 }
 
-fn rate_limit(descriptor: &RateLimitDescriptor, t: &mut Trace) -> pb::route::RateLimit {
+pub(super) fn rate_limit(descriptor: &RateLimitDescriptor, cx: &Context<'_>, t: &mut Trace) -> pb::route::RateLimit {
     pb::route::RateLimit {
-        stage: Some(descriptor.stage),
+        stage: descriptor.stage,
         actions: t.sourced_list("actions", &descriptor.actions, |action, _| pb::route::rate_limit::Action {
-            action_specifier: Some(rate_limit_action(action)),
+            action_specifier: Some(rate_limit_action(action, cx)),
         }),
         ..Default::default()
     }
 }
 
-fn rate_limit_action(action: &RateLimitAction) -> ActionSpecifier {
+fn rate_limit_action(action: &RateLimitAction, cx: &Context<'_>) -> ActionSpecifier {
     match action {
         RateLimitAction::SourceCluster => ActionSpecifier::SourceCluster(limit::SourceCluster {}),
         RateLimitAction::DestinationCluster => ActionSpecifier::DestinationCluster(limit::DestinationCluster {}),
@@ -147,6 +179,12 @@ fn rate_limit_action(action: &RateLimitAction) -> ActionSpecifier {
         RateLimitAction::RequestHeader { key, header } => {
             ActionSpecifier::RequestHeaders(limit::RequestHeaders { descriptor_key: text(key), header_name: text(header), ..Default::default() })
         }
+        RateLimitAction::HeaderValueMatch { headers, expect_match, value } => ActionSpecifier::HeaderValueMatch(limit::HeaderValueMatch {
+            descriptor_value: text(value),
+            expect_match: Some(*expect_match),
+            headers: headers.iter().map(|header| header_matcher(header, cx)).collect(),
+            ..Default::default()
+        }),
     }
 }
 
@@ -158,6 +196,7 @@ pub(super) struct CorsPolicy {
     expose: String,
     max_age: String,
     credentials: Option<bool>,
+    private_network: Option<bool>,
     enabled: Option<pb::base::RuntimeFractionalPercent>,
 }
 
@@ -168,8 +207,11 @@ pub(super) fn cors_policy(cors: &Cors, cx: &Context<'_>, t: &mut Trace) -> CorsP
         headers: optional("allow_headers", &cors.allow_headers),
         expose: optional("expose_headers", &cors.expose_headers),
         max_age: optional("max_age", &cors.max_age),
-        origins: t.sourced_list("allow_origin_string_match", &cors.allow_origins, |origin, _| string_matcher(origin, false, cx).unwrap_or_default()),
+        origins: t.sourced_list("allow_origin_string_match", &cors.allow_origins, |origin, _| {
+            string_matcher(origin, cors.ignore_case, cx).unwrap_or_default()
+        }),
         credentials: t.optional("allow_credentials", &cors.allow_credentials).copied(),
+        private_network: t.optional("allow_private_network_access", &cors.allow_private_network).copied(),
         enabled: cors.runtime_key.as_ref().map(|key| t.own("filter_enabled", runtime_percent(100, Some(key)))),
     }
 }
@@ -183,6 +225,7 @@ impl CorsPolicy {
             expose_headers: self.expose,
             max_age: self.max_age,
             allow_credentials: self.credentials,
+            allow_private_network_access: self.private_network,
             enabled_specifier: self.enabled.map(pb::route::cors_policy::EnabledSpecifier::FilterEnabled),
             ..Default::default()
         }
@@ -196,6 +239,7 @@ impl CorsPolicy {
             expose_headers: self.expose,
             max_age: self.max_age,
             allow_credentials: self.credentials,
+            allow_private_network_access: self.private_network,
             filter_enabled: self.enabled,
             ..Default::default()
         }
@@ -204,7 +248,11 @@ impl CorsPolicy {
 
 pub(super) fn redirect(redirect: &Redirect, cx: &Context<'_>, t: &mut Trace) -> pb::route::RedirectAction {
     pb::route::RedirectAction {
-        scheme_rewrite_specifier: t.optional("https_redirect", &redirect.https).map(|https| SchemeRewriteSpecifier::HttpsRedirect(*https)),
+        scheme_rewrite_specifier: match t.optional("scheme_redirect", &redirect.scheme) {
+            Some(scheme) => Some(SchemeRewriteSpecifier::SchemeRedirect(text(scheme))),
+            None => t.optional("https_redirect", &redirect.https).map(|https| SchemeRewriteSpecifier::HttpsRedirect(*https)),
+        },
+        port_redirect: t.optional("port_redirect", &redirect.port).copied().unwrap_or_default(),
         host_redirect: t.optional("host_redirect", &redirect.host).map(text).unwrap_or_default(),
         path_rewrite_specifier: redirect.path.as_ref().map(|path| redirect_path(path, cx, t)),
         response_code: redirect.code.as_ref().map(|code| redirect_code(code, t) as i32).unwrap_or_default(),

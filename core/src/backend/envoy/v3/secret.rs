@@ -4,10 +4,11 @@
 //! `NAMESPACE/NAME/KEY`, and behind `/crl/` the revoked certificates that go with an authority. Key material appears only
 //! where a host hands it over; else a text that names it stands in its place.
 
-use super::base::{data, inline};
+use super::base::{data, file, inline};
 use super::{Context, Lookup, pb};
-use crate::ir::{Certificate, CertificateSource, Ir, SecretPart, SecretReference, ValidationContext};
+use crate::ir::{Certificate, CertificateSource, Delivery, Holder, Ir, SecretPart, SecretReference, ValidationContext};
 use crate::resource::{Origin, Sourced};
+use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -16,67 +17,92 @@ use alloc::vec::Vec;
 /// What one SDS resource holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Held<'a> {
-    Certificate { chain: Option<&'a SecretReference>, key: Option<&'a SecretReference> },
-    Validation { authority: &'a SecretReference, crl: Option<&'a SecretReference> },
+    Certificate { name: Option<&'a Str>, chain: Option<&'a CertificateSource>, key: Option<&'a CertificateSource> },
+    Validation { name: Option<&'a Str>, authority: &'a CertificateSource, crl: Option<&'a CertificateSource> },
 }
 
-fn in_secret(source: Option<&Sourced<CertificateSource>>) -> Option<&SecretReference> {
-    match source.map(|source| &source.value) {
+fn value(source: Option<&Sourced<CertificateSource>>) -> Option<&CertificateSource> {
+    source.map(|source| &source.value)
+}
+
+fn in_secret(source: Option<&CertificateSource>) -> Option<&SecretReference> {
+    match source {
         Some(CertificateSource::Secret(reference)) => Some(reference),
         Some(CertificateSource::File(_)) | None => None,
     }
 }
 
+/// Whether something is served by SDS, and under which name if that is given.
+fn served<'a>(delivery: &'a Delivery, mut sources: impl Iterator<Item = &'a CertificateSource>) -> Option<Option<&'a Str>> {
+    match delivery {
+        Delivery::ByReference => sources.any(|source| in_secret(Some(source)).is_some()).then_some(None),
+        Delivery::Named(name) => Some(Some(name)),
+        Delivery::Inline => None,
+    }
+}
+
 impl<'a> Held<'a> {
-    /// `None` where it is not from a Secret.
+    /// `None` where it is not served by SDS.
     pub(super) fn certificate(certificate: &'a Certificate) -> Option<Self> {
-        let (chain, key) = (in_secret(certificate.chain.as_ref()), in_secret(certificate.key.as_ref()));
-        (chain.is_some() || key.is_some()).then_some(Held::Certificate { chain, key })
+        let (chain, key) = (value(certificate.chain.as_ref()), value(certificate.key.as_ref()));
+        let name = served(&certificate.delivery, chain.into_iter().chain(key))?;
+        Some(Held::Certificate { name, chain, key })
     }
 
-    /// `None` where no authority is from a Secret.
+    /// `None` where it is not served by SDS.
     pub(super) fn validation(context: &'a ValidationContext) -> Option<Self> {
-        let authority = in_secret(context.trusted_ca.as_ref())?;
-        Some(Held::Validation { authority, crl: in_secret(context.crl.as_ref()) })
+        let authority = value(context.trusted_ca.as_ref())?;
+        let name = served(&context.delivery, Some(authority).into_iter())?;
+        Some(Held::Validation { name, authority, crl: value(context.crl.as_ref()) })
     }
 
-    /// What it is made of.
+    /// The parts of Secrets that it is made of.
     pub(super) fn references(&self) -> impl Iterator<Item = &'a SecretReference> {
-        match *self {
-            Held::Certificate { chain, key } => chain.into_iter().chain(key),
-            Held::Validation { authority, crl } => Some(authority).into_iter().chain(crl),
-        }
+        let (first, second) = match *self {
+            Held::Certificate { chain, key, .. } => (chain, key),
+            Held::Validation { authority, crl, .. } => (Some(authority), crl),
+        };
+        in_secret(first).into_iter().chain(in_secret(second))
     }
 
     /// The name of the resource.
     pub(super) fn name(&self) -> String {
-        match self {
-            Held::Certificate { chain: Some(chain), key } => {
-                let whole = chain.part == SecretPart::Certificate
-                    && key.is_none_or(|key| key.part == SecretPart::PrivateKey && key.namespace == chain.namespace && key.name == chain.name);
-                match key {
-                    _ if whole => format!("{}/{}", chain.namespace, chain.name),
-                    Some(key) => format!("{}/key/{}", full_name(chain), full_name(key)),
-                    None => full_name(chain),
+        match *self {
+            Held::Certificate { name: Some(name), .. } | Held::Validation { name: Some(name), .. } => String::from(name.as_str()),
+            Held::Certificate { chain, key, .. } => match (in_secret(chain), in_secret(key)) {
+                (Some(chain), key) => {
+                    let whole = chain.part == SecretPart::Certificate
+                        && key.is_none_or(|key| key.part == SecretPart::PrivateKey && key.namespace == chain.namespace && key.name == chain.name);
+                    match key {
+                        _ if whole => format!("{}/{}", chain.namespace, chain.name),
+                        Some(key) => format!("{}/key/{}", full_name(chain), full_name(key)),
+                        None => full_name(chain),
+                    }
                 }
-            }
-            Held::Certificate { chain: None, key } => key.map(full_name).unwrap_or_default(),
-            Held::Validation { authority, crl: None } => full_name(authority),
-            Held::Validation { authority, crl: Some(crl) } => format!("{}/crl/{}", full_name(authority), full_name(crl)),
+                (None, key) => key.map(full_name).unwrap_or_default(),
+            },
+            Held::Validation { authority, crl, .. } => match (in_secret(Some(authority)), in_secret(crl)) {
+                (Some(authority), None) => full_name(authority),
+                (Some(authority), Some(crl)) => format!("{}/crl/{}", full_name(authority), full_name(crl)),
+                (None, crl) => crl.map(full_name).unwrap_or_default(),
+            },
         }
     }
 
     /// The resource.
     pub(super) fn secret(&self, secrets: Option<Lookup<'_>>) -> pb::tls::Secret {
         use pb::tls::secret::Type;
-        let content = |reference: &SecretReference| source(reference, secrets);
+        let content = |from: &CertificateSource| match from {
+            CertificateSource::Secret(reference) => source(reference, secrets),
+            CertificateSource::File(path) => file(path),
+        };
         let held = match self {
-            Held::Certificate { chain, key } => Type::TlsCertificate(pb::tls::TlsCertificate {
+            Held::Certificate { chain, key, .. } => Type::TlsCertificate(pb::tls::TlsCertificate {
                 certificate_chain: chain.map(content),
                 private_key: key.map(content),
                 ..Default::default()
             }),
-            Held::Validation { authority, crl } => Type::ValidationContext(pb::tls::CertificateValidationContext {
+            Held::Validation { authority, crl, .. } => Type::ValidationContext(pb::tls::CertificateValidationContext {
                 trusted_ca: Some(content(authority)),
                 crl: crl.map(content),
                 ..Default::default()
@@ -98,12 +124,16 @@ fn full_name(reference: &SecretReference) -> String {
     format!("{}/{}/{}", reference.namespace, reference.name, key(&reference.part))
 }
 
-/// `secret:NAMESPACE/NAME/KEY`, which stands where the content is not told.
+/// `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`, which stands where the content is not told.
 pub(super) fn placeholder(reference: &SecretReference) -> String {
-    format!("secret:{}", full_name(reference))
+    let holder = match reference.holder {
+        Holder::Secret => "secret",
+        Holder::ConfigMap => "configmap",
+    };
+    format!("{holder}:{}", full_name(reference))
 }
 
-fn source(reference: &SecretReference, secrets: Option<Lookup<'_>>) -> pb::base::DataSource {
+pub(super) fn source(reference: &SecretReference, secrets: Option<Lookup<'_>>) -> pb::base::DataSource {
     match secrets.and_then(|secrets| secrets(reference)) {
         Some(content) => data(content),
         None => inline(&placeholder(reference)),

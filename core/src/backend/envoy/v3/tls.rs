@@ -3,11 +3,13 @@
 //! Certificates are asked for over SDS; see `secret` for their names. Where the host hands over the data of all Secrets, they
 //! stand inline instead.
 
-use super::base::{ads, data, file, own_stream, text, texts};
+use super::base::{config_source, data, file, inline, own_stream, text, texts};
 use super::secret::{Held, placeholder};
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
-use crate::ir::{Certificate, CertificateSource, DownstreamTls, SocketProtocol, TlsParameters, TlsVersion, UpstreamTls, ValidationContext};
+use crate::ir::{
+    Certificate, CertificateSource, ConfigSource, Delivery, DownstreamTls, SocketProtocol, TlsParameters, TlsVersion, UpstreamTls, ValidationContext,
+};
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::borrow::ToOwned;
@@ -75,7 +77,7 @@ fn common(
         tls_certificate_sds_secret_configs: t.list("tls_certificate_sds_secret_configs", by_name, |certificate, t| {
             t.here(certificate.origin);
             t.optional("name", &certificate.chain);
-            Held::certificate(certificate).map(|held| sds(&held, server)).unwrap_or_default()
+            Held::certificate(certificate).map(|held| sds(&held, server, cx)).unwrap_or_default()
         }),
         alpn_protocols: texts("alpn_protocols", alpn, t),
         validation_context_type: validation.and_then(|of| validation_context(of, server, cx, t)),
@@ -83,8 +85,9 @@ fn common(
     }
 }
 
-fn sds(held: &Held<'_>, server: Option<&Str>) -> pb::tls::SdsSecretConfig {
-    pb::tls::SdsSecretConfig { name: held.name(), sds_config: Some(server.map_or_else(ads, own_stream)) }
+fn sds(held: &Held<'_>, server: Option<&Str>, cx: &Context<'_>) -> pb::tls::SdsSecretConfig {
+    let config = server.filter(|_| *cx.source == ConfigSource::Aggregated).map(|server| own_stream(server, None));
+    pb::tls::SdsSecretConfig { name: held.name(), sds_config: Some(config.unwrap_or_else(|| config_source(cx))) }
 }
 
 fn tls_parameters(parameters: &TlsParameters, t: &mut Trace) -> pb::tls::TlsParameters {
@@ -108,11 +111,12 @@ fn version(version: TlsVersion) -> i32 {
 }
 
 /// The content if the host gives it, a file that the proxy sees, else a text that names what belongs there.
-fn source(source: &CertificateSource, cx: &Context<'_>) -> pb::base::DataSource {
+fn source(source: &CertificateSource, delivery: &Delivery, cx: &Context<'_>) -> pb::base::DataSource {
     match source {
         CertificateSource::File(path) => file(path),
         CertificateSource::Secret(reference) => match cx.secrets.and_then(|secrets| secrets(reference)) {
             Some(content) => data(content),
+            None if *delivery == Delivery::Inline => inline(&placeholder(reference)),
             None => file(&placeholder(reference)),
         },
     }
@@ -120,8 +124,8 @@ fn source(source: &CertificateSource, cx: &Context<'_>) -> pb::base::DataSource 
 
 fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -> pb::tls::TlsCertificate {
     pb::tls::TlsCertificate {
-        certificate_chain: t.optional("certificate_chain", &certificate.chain).map(|of| source(of, cx)),
-        private_key: t.optional("private_key", &certificate.key).map(|of| source(of, cx)),
+        certificate_chain: t.optional("certificate_chain", &certificate.chain).map(|of| source(of, &certificate.delivery, cx)),
+        private_key: t.optional("private_key", &certificate.key).map(|of| source(of, &certificate.delivery, cx)),
         ..Default::default()
     }
 }
@@ -131,36 +135,49 @@ fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -
 fn validation_context(of: &Sourced<ValidationContext>, server: Option<&Str>, cx: &Context<'_>, t: &mut Trace) -> Option<ValidationContextType> {
     let held = Held::validation(of).filter(|held| !cx.gives(held));
     match held {
-        None => of.trusted_ca.as_ref().map(|_| {
-            ValidationContextType::ValidationContext(t.at("validation_context", |t| {
-                t.here(of.origin);
-                pb::tls::CertificateValidationContext {
-                    trusted_ca: t.optional("trusted_ca", &of.trusted_ca).map(|of| source(of, cx)),
-                    crl: t.optional("crl", &of.crl).map(|of| source(of, cx)),
-                    ..Default::default()
-                }
-            }))
-        }),
-        Some(held) if of.crl.is_none() => {
+        None if of.delivery != Delivery::Inline && of.trusted_ca.is_none() => None,
+        None => Some(ValidationContextType::ValidationContext(t.at("validation_context", |t| {
+            t.here(of.origin);
+            plain_context(of, cx, t)
+        }))),
+        Some(held) if of.crl.is_none() && of.subject_names.is_empty() && of.accept_untrusted.is_none() => {
             t.at("validation_context_sds_secret_config", |t| {
                 t.here(of.origin);
                 t.optional("name", &of.trusted_ca);
             });
-            Some(ValidationContextType::ValidationContextSdsSecretConfig(sds(&held, server)))
+            Some(ValidationContextType::ValidationContextSdsSecretConfig(sds(&held, server, cx)))
         }
         Some(held) => Some(ValidationContextType::CombinedValidationContext(t.at("combined_validation_context", |t| {
             t.here(of.origin);
             t.at("validation_context_sds_secret_config", |t| t.optional("name", &of.trusted_ca));
             CombinedCertificateValidationContext {
-                default_validation_context: Some(t.at("default_validation_context", |t| pb::tls::CertificateValidationContext {
-                    // Named for readers; the secret that is served overrides both.
-                    trusted_ca: t.optional("trusted_ca", &of.trusted_ca).map(|of| source(of, cx)),
-                    crl: t.optional("crl", &of.crl).map(|of| source(of, cx)),
-                    ..Default::default()
-                })),
-                validation_context_sds_secret_config: Some(sds(&held, server)),
+                // Authorities are named for readers; the secret that is served overrides them.
+                default_validation_context: Some(t.at("default_validation_context", |t| plain_context(of, cx, t))),
+                validation_context_sds_secret_config: Some(sds(&held, server, cx)),
                 ..Default::default()
             }
         }))),
+    }
+}
+
+fn plain_context(of: &ValidationContext, cx: &Context<'_>, t: &mut Trace) -> pb::tls::CertificateValidationContext {
+    use pb::tls::certificate_validation_context::TrustChainVerification;
+    let untrusted = of.accept_untrusted.as_ref().is_some_and(|accept| *t.implicit("trust_chain_verification", accept));
+    pb::tls::CertificateValidationContext {
+        trusted_ca: t.optional("trusted_ca", &of.trusted_ca).map(|ca| source(ca, &of.delivery, cx)),
+        crl: t.optional("crl", &of.crl).map(|crl| source(crl, &of.delivery, cx)),
+        only_verify_leaf_cert_crl: of.only_leaf_crl.as_ref().is_some_and(|only| *t.implicit("only_verify_leaf_cert_crl", only)),
+        match_typed_subject_alt_names: t.sourced_list("match_typed_subject_alt_names", &of.subject_names, |name, _| subject_name(name)),
+        trust_chain_verification: if untrusted { TrustChainVerification::AcceptUntrusted } else { TrustChainVerification::VerifyTrustChain } as i32,
+        ..Default::default()
+    }
+}
+
+fn subject_name(name: &Str) -> pb::tls::SubjectAltNameMatcher {
+    use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
+    pb::tls::SubjectAltNameMatcher {
+        san_type: pb::tls::subject_alt_name_matcher::SanType::Dns as i32,
+        matcher: Some(StringMatcher { match_pattern: Some(MatchPattern::Exact(text(name))), ..Default::default() }),
+        ..Default::default()
     }
 }

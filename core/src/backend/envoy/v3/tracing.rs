@@ -1,6 +1,6 @@
 //! Tracers: `Tracing.Http` with the configuration of Zipkin, Datadog and OpenTelemetry.
 
-use super::base::{grpc_service, text};
+use super::base::{duration, grpc_service, text};
 use super::hcm::named;
 use super::pb;
 use crate::backend::output_map::Trace;
@@ -32,8 +32,12 @@ fn config(config: &TracerConfig, t: &mut Trace) -> Option<pb::Any> {
             service_name: text(t.field("service_name", service_name)),
             ..Default::default()
         }),
-        TracerConfig::OpenTelemetry { cluster, service_name } => pb::Any::pack(pb::trace::OpenTelemetryConfig {
-            grpc_service: Some(grpc_service(cluster, None)),
+        TracerConfig::OpenTelemetry { cluster, authority, timeout, service_name } => pb::Any::pack(pb::trace::OpenTelemetryConfig {
+            grpc_service: Some(t.at("grpc_service", |t| {
+                let timeout = t.optional("timeout", timeout).map(duration);
+                let authority = t.at("envoy_grpc", |t| t.optional("authority", authority));
+                grpc_service(cluster, authority, timeout)
+            })),
             service_name: text(t.field("service_name", service_name)),
             ..Default::default()
         }),

@@ -105,9 +105,10 @@ impl Lowering<'_, '_> {
                 },
             ),
             Driver::Datadog => ("envoy.tracers.datadog", TracerConfig::Datadog { cluster, service_name: text(config.service_name, "ambassador") }),
-            Driver::OpenTelemetry => {
-                ("envoy.opentelemetry", TracerConfig::OpenTelemetry { cluster, service_name: text(config.service_name, "ambassador") })
-            }
+            Driver::OpenTelemetry => (
+                "envoy.opentelemetry",
+                TracerConfig::OpenTelemetry { cluster, authority: None, timeout: None, service_name: text(config.service_name, "ambassador") },
+            ),
         };
         Some(Sourced::new(Tracer { name: name.into(), config }, tracing.identity.origin))
     }

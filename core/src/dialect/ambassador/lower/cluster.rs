@@ -6,7 +6,9 @@ use super::Lowering;
 use super::Memory;
 use crate::dialect::ambassador::model::resolver::Targets;
 use crate::dialect::ambassador::model::{Cluster, ClusterEntry, Identity};
-use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, LbPolicy, Priority, TcpKeepalive, UpstreamHttp};
+use crate::ir::{
+    CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, LbPolicy, Locality, Priority, TcpKeepalive, UpstreamHttp,
+};
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
 use alloc::sync::Arc;
@@ -60,6 +62,7 @@ impl Lowering<'_, '_> {
             keepalive: self.keepalive(cluster, on),
             health_checks: self.health_checks(cluster, on),
             origins: cluster.origins.clone(),
+            ..crate::ir::Cluster::default()
         }
     }
 
@@ -101,6 +104,7 @@ impl Lowering<'_, '_> {
                 max_pending_requests: number(&spec.max_pending_requests, "max_pending_requests"),
                 max_requests: number(&spec.max_requests, "max_requests"),
                 max_retries: number(&spec.max_retries, "max_retries"),
+                track_remaining: false,
             };
             out.push(Sourced::new(value, breaker.origin));
         }
@@ -119,7 +123,7 @@ impl Lowering<'_, '_> {
             http2: cluster.grpc.filter(|grpc| grpc.value).map(|grpc| grpc.map(|_| ())),
             idle_timeout: idle.and_then(|ms| self.milliseconds(&ms, "cluster_idle_timeout_ms", on)),
             max_connection_duration: lifetime.and_then(|ms| self.milliseconds(&ms, "cluster_max_connection_lifetime_ms", on)),
-            header_key_format: None,
+            ..UpstreamHttp::default()
         }
     }
 
@@ -140,9 +144,10 @@ impl Lowering<'_, '_> {
 
 fn discovery(cluster: &ClusterEntry) -> ClusterDiscovery {
     match &cluster.targets {
-        Targets::Eds { path, endpoints } => {
-            ClusterDiscovery::Eds { service_name: path.clone(), endpoints: endpoints.iter().chain(&cluster.more).cloned().collect() }
-        }
+        Targets::Eds { path, endpoints } => ClusterDiscovery::Eds {
+            service_name: path.clone(),
+            localities: Locality::alone(endpoints.iter().chain(&cluster.more).cloned().collect()),
+        },
         Targets::Name(endpoint) => {
             let kind = match &cluster.dns_type {
                 Some(written) if written.value.eq_ignore_ascii_case("logical_dns") => Sourced::new(DnsKind::Logical, written.origin),

@@ -7,7 +7,7 @@ use crate::dialect::ambassador::model::ambassador::Ambassador;
 use crate::dialect::ambassador::model::filter::FilterKind;
 use crate::dialect::ambassador::model::mapping::host_and_port;
 use crate::dialect::ambassador::model::{Auth, RateLimit};
-use crate::ir::{AuthorizationTransport, Body, ExtAuthz, HttpFilter, HttpFilterKind, RateLimitService, StringMatch};
+use crate::ir::{AuthorizationTransport, Body, ExtAuthz, HttpFilter, HttpFilterKind, LuaScripts, NameMatch, RateLimitService, StringMatch};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -31,10 +31,10 @@ impl Lowering<'_, '_> {
                 FilterKind::GrpcHttp1Bridge => (filter.name.clone(), HttpFilterKind::GrpcHttp1Bridge),
                 FilterKind::GrpcWeb => (filter.name.clone(), HttpFilterKind::GrpcWeb),
                 FilterKind::GrpcStats(stats) => (filter.name.clone(), HttpFilterKind::GrpcStats(stats.clone())),
-                FilterKind::Lua(script) => (filter.name.clone(), HttpFilterKind::Lua(script.clone())),
+                FilterKind::Lua(script) => (filter.name.clone(), HttpFilterKind::Lua(always(script.clone()))),
                 FilterKind::Gzip(compressor) => (filter.name.clone(), HttpFilterKind::Compressor(compressor.clone())),
                 FilterKind::Buffer(limit) => (filter.name.clone(), HttpFilterKind::Buffer(*limit)),
-                FilterKind::Rbac(rbac) => (filter.name.clone(), HttpFilterKind::Rbac(rbac.clone())),
+                FilterKind::Rbac(rbac) => (filter.name.clone(), HttpFilterKind::Rbac(Some(rbac.clone()))),
                 FilterKind::Cors => (filter.name.clone(), HttpFilterKind::Cors),
                 FilterKind::Auth => match &model.auth {
                     Some(auth) => self.authentication(auth),
@@ -63,7 +63,7 @@ impl Lowering<'_, '_> {
         let model = self.model;
         if model.posts.has_error(&auth.identity.rkey) {
             let script = Sourced::new(Str::from(misconfigured(&auth.identity.rkey)), auth.identity.origin.map(|origin| origin.by(Rule::Derived)));
-            return ("envoy.filters.http.lua".into(), HttpFilterKind::Lua(script));
+            return ("envoy.filters.http.lua".into(), HttpFilterKind::Lua(always(script)));
         }
         let spec = &auth.spec;
         let on = &auth.identity;
@@ -71,11 +71,12 @@ impl Lowering<'_, '_> {
         let service = spec.auth_service.as_ref().and_then(|service| service.origin);
         let timeout = spec.timeout_ms.unwrap_or_else(|| Sourced::built_in(5000));
         let timeout = self.milliseconds(&timeout, "timeout_ms", on).unwrap_or_else(|| Sourced::built_in(core::time::Duration::from_secs(5)));
-        let transport = if auth.proto.value == "grpc" { AuthorizationTransport::Grpc } else { self.http_transport(auth, key) };
+        let transport = if auth.proto.value == "grpc" { AuthorizationTransport::Grpc { authority: None } } else { self.http_transport(auth, key) };
         let filter = ExtAuthz {
             transport,
             cluster: Sourced::new(model.envoy_name(key), service),
-            timeout,
+            timeout: Some(timeout),
+            include_peer_certificate: false,
             clear_route_cache: true,
             body: self.body(auth),
             failure_mode_allow: spec.failure_mode_allow.filter(|allow| allow.value),
@@ -105,7 +106,8 @@ impl Lowering<'_, '_> {
         AuthorizationTransport::Http {
             path_prefix: auth.path_prefix.clone().filter(|prefix| !prefix.value.is_empty()),
             allowed_request_headers: allowed(&REQUEST_HEADERS, &auth.allowed_request_headers),
-            allowed_response_headers: allowed(&AUTHORIZATION_HEADERS, &auth.allowed_authorization_headers),
+            allowed_upstream_headers: allowed(&AUTHORIZATION_HEADERS, &auth.allowed_authorization_headers),
+            allowed_client_headers: allowed(&AUTHORIZATION_HEADERS, &auth.allowed_authorization_headers),
             headers_to_add,
             uri: uri.into(),
         }
@@ -114,11 +116,11 @@ impl Lowering<'_, '_> {
     fn body(&mut self, auth: &Auth) -> Option<Sourced<Body>> {
         if let Some(include) = &auth.spec.include_body {
             let max_bytes = include.value.max_bytes.as_ref().and_then(|bytes| self.unsigned(bytes, "max_bytes", &auth.identity));
-            return Some(Sourced::new(Body { max_bytes, allow_partial: include.value.allow_partial }, include.origin));
+            return Some(Sourced::new(Body { max_bytes, allow_partial: include.value.allow_partial, pack_as_bytes: None }, include.origin));
         }
         let allow = auth.spec.allow_request_body.as_ref().filter(|allow| allow.value)?;
         let origin: Option<Origin> = allow.origin.map(|origin| origin.by(Rule::Derived));
-        let body = Body { max_bytes: Some(Sourced::new(4096, origin)), allow_partial: Some(Sourced::new(true, origin)) };
+        let body = Body { max_bytes: Some(Sourced::new(4096, origin)), allow_partial: Some(Sourced::new(true, origin)), pack_as_bytes: None };
         Some(Sourced::new(body, allow.origin))
     }
 
@@ -130,7 +132,10 @@ impl Lowering<'_, '_> {
         Some(RateLimitService {
             domain: limit.domain.clone(),
             cluster: Sourced::new(cluster, spec.service.as_ref().and_then(|service| service.origin)),
-            timeout: self.milliseconds(&timeout, "timeout_ms", &limit.identity)?,
+            timeout: Some(self.milliseconds(&timeout, "timeout_ms", &limit.identity)?),
+            authority: None,
+            request_type: Some("both".into()),
+            x_ratelimit_headers: None,
             failure_mode_deny: spec.failure_mode_deny.unwrap_or_else(off),
             resource_exhausted: spec.grpc.as_ref().and_then(|grpc| grpc.value.rate_limited_as_resource_exhausted).unwrap_or_else(off),
         })
@@ -138,7 +143,7 @@ impl Lowering<'_, '_> {
 }
 
 /// Exact names, the controller's own and the written ones, sorted.
-fn allowed(own: &[&'static str], written: &[Sourced<Str>]) -> Vec<Sourced<StringMatch>> {
+fn allowed(own: &[&'static str], written: &[Sourced<Str>]) -> Vec<Sourced<NameMatch>> {
     let mut names: Vec<Sourced<Str>> = own.iter().map(|name| Sourced::built_in(Str::new_static(name))).collect();
     for name in written {
         if !names.contains(name) {
@@ -146,7 +151,12 @@ fn allowed(own: &[&'static str], written: &[Sourced<Str>]) -> Vec<Sourced<String
         }
     }
     names.sort();
-    names.into_iter().map(|name| name.map(StringMatch::Exact)).collect()
+    names.into_iter().map(|name| name.map(|name| NameMatch { name: StringMatch::Exact(name), ignore_case: true })).collect()
+}
+
+/// A script that is run for every request.
+fn always(script: Sourced<Str>) -> LuaScripts {
+    LuaScripts { default: Some(script), named: Vec::new() }
 }
 
 /// The script that the reference sends in the place of a misconfigured AuthService. It is part of the answer, to the letter.

@@ -195,7 +195,7 @@ impl Lowering<'_, '_> {
                 response_trailers: names(|header| &header.during_trailer),
             });
             let name = if log.http { "envoy.access_loggers.http_grpc" } else { "envoy.access_loggers.tcp_grpc" };
-            out.push(Sourced::new(AccessLog { name: name.into(), sink }, log.identity.origin));
+            out.push(Sourced::new(AccessLog { name: name.into(), filter: None, sink }, log.identity.origin));
         }
         out
     }
@@ -234,7 +234,8 @@ impl Lowering<'_, '_> {
             },
         };
         let origin = format.origin.or(Some(Origin::built_in()));
-        let log = AccessLog { name: "envoy.access_loggers.file".into(), sink: AccessLogSink::File(FileAccessLog { path, format }) };
+        let file = FileAccessLog { path, format: Some(format), ..FileAccessLog::default() };
+        let log = AccessLog { name: "envoy.access_loggers.file".into(), filter: None, sink: AccessLogSink::File(file) };
         Some(Sourced::new(log, origin))
     }
 }
@@ -268,6 +269,7 @@ fn tracing_of(spec: &spec::TracingService) -> Tracing {
         client_sampling: percent(sampling.and_then(|s| s.client.as_ref())),
         random_sampling: percent(sampling.and_then(|s| s.random.as_ref())),
         overall_sampling: percent(sampling.and_then(|s| s.overall.as_ref())),
+        max_path_tag_length: None,
         tags: tags.collect(),
     }
 }

@@ -95,7 +95,7 @@ impl<'m> Lowering<'m, '_> {
         let stack = listener.stack.origin;
         let filters = listener.stack.value.iter().filter_map(|protocol| match protocol {
             Protocol::Proxy => Some(Sourced::new(ListenerFilter::ProxyProtocol, stack)),
-            Protocol::Tls if !udp => Some(Sourced::new(ListenerFilter::TlsInspector, stack)),
+            Protocol::Tls if !udp => Some(Sourced::new(ListenerFilter::TlsInspector { ja3: None, ja4: None }, stack)),
             _ => None,
         });
         let tracing = self.model.tracing.as_ref().filter(|_| speaks_http);
@@ -111,6 +111,7 @@ impl<'m> Lowering<'m, '_> {
                 address: listener.bind_address.clone(),
                 port: listener.port,
                 protocol: if udp { SocketProtocol::Udp } else { SocketProtocol::Tcp },
+                ipv4_compat: false,
             },
             filters: filters.collect(),
             chains: lowered,
@@ -118,6 +119,7 @@ impl<'m> Lowering<'m, '_> {
             traffic_direction: Some(direction),
             in_bootstrap: false,
             origins: listener.identity.origin.into_iter().collect(),
+            ..crate::ir::Listener::default()
         })
     }
 
@@ -187,12 +189,7 @@ impl<'m> Lowering<'m, '_> {
             .iter()
             .filter_map(|mapping| {
                 let name = Sourced::new(self.model.envoy_name(mapping.cluster.as_deref()?), mapping.service.origin);
-                Some(WeightedCluster {
-                    name,
-                    weight: mapping.share,
-                    request_headers: HeaderMutations::default(),
-                    response_headers: HeaderMutations::default(),
-                })
+                Some(WeightedCluster { name, weight: mapping.share, ..WeightedCluster::default() })
             })
             .collect();
         let (usable, zero): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|cluster| cluster.weight.value > 0);
@@ -344,5 +341,6 @@ fn virtual_host(listener: &Listener, host: &Host, routes: Vec<Arc<Route>>) -> Vi
         routes,
         response_headers,
         origins: host.identity.origin.into_iter().collect(),
+        ..VirtualHost::default()
     }
 }

@@ -40,6 +40,8 @@ const SPELLING: Spelling = Spelling {
     child_span_on_router: true,
     compressor_content_type: true,
     dns_ttl_on_cluster: true,
+    rbac_or_ids: true,
+    ext_authz_version_of_http: false,
 };
 
 /// Lowers a finished model.

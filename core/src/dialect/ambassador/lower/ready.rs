@@ -5,7 +5,6 @@
 use super::Lowering;
 use crate::ir::{
     Address, FilterChain, FilterChainMatch, HttpConnectionManager, HttpFilter, HttpFilterKind, Listener, NetworkFilter, RouteConfiguration,
-    SocketProtocol,
 };
 use crate::resource::{Origin, Rule, Sourced};
 use alloc::format;
@@ -40,7 +39,7 @@ impl Lowering<'_, '_> {
         let on = self.model.ambassador.identity.clone();
         Listener {
             name: Sourced::built_in(format!("ambassador-listener-ready-{address}-{port}").into()),
-            address: Address { address: Sourced::built_in(address), port: Sourced::new(port, environment), protocol: SocketProtocol::Tcp },
+            address: Address { address: Sourced::built_in(address), port: Sourced::new(port, environment), ..Address::default() },
             filters: Vec::new(),
             chains: vec![FilterChain {
                 name: "".into(),
@@ -50,9 +49,8 @@ impl Lowering<'_, '_> {
                 origins: Vec::new(),
             }],
             per_connection_buffer_limit: limit.and_then(|limit| self.unsigned(&limit, "buffer_limit_bytes", &on)),
-            traffic_direction: None,
             in_bootstrap: true,
-            origins: Vec::new(),
+            ..Listener::default()
         }
     }
 }

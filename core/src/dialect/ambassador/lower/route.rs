@@ -12,7 +12,7 @@ use crate::dialect::ambassador::model::mapping::{KeyValue, LbHash};
 use crate::dialect::ambassador::model::{HttpMapping, Identity};
 use crate::dialect::ambassador::spec::{self, TextOrList};
 use crate::ir::{
-    Cors, Forward, HashPolicy, HeaderMatch, HeaderMutations, HostRewrite, MirrorPolicy, PathMatch, PathRewrite, PerFilter, QueryMatch,
+    Cors, Forward, HashBy, HashPolicy, HeaderMatch, HeaderMutations, HostRewrite, MirrorPolicy, PathMatch, PathRewrite, PerFilter, QueryMatch,
     RateLimitAction, RateLimitDescriptor, Redirect, RedirectCode, RedirectPath, Regex, RegexRewrite, RetryPolicy, Route, RouteAction, RouteMatch,
     RuntimeFraction, StringMatch, UpstreamClusters,
 };
@@ -195,7 +195,7 @@ impl<'m> Lowering<'m, '_> {
             };
             Sourced::new(value, code.origin)
         });
-        let redirect = Redirect { https: None, host: Some(mapping.service.clone()), path, code };
+        let redirect = Redirect { host: Some(mapping.service.clone()), path, code, ..Redirect::default() };
         Some(Route {
             matcher,
             action: RouteAction::Redirect(Box::new(redirect)),
@@ -337,12 +337,13 @@ impl<'m> Lowering<'m, '_> {
             priority: None,
             path_rewrite,
             host_rewrite,
-            hash_policies: self.hash_policy(http, on).into_iter().collect(),
+            hash_policies: self.hash_policy(http, on).into_iter().map(|of| of.map(|policy| HashBy { policy, terminal: false })).collect(),
             cors: cors.map(|cors| self.cors(&cors, group).map(Box::new)),
             retry: retry.map(|policy| self.retry(&policy, on).map(Box::new)),
             mirrors: self.mirror(http).into_iter().collect(),
             rate_limits: self.rate_limits(http, on),
             upgrades: shared.allow_upgrade.clone().map(|upgrades| upgrades.value).unwrap_or_default(),
+            internal_redirect: None,
         })
     }
 
@@ -396,6 +397,7 @@ impl<'m> Lowering<'m, '_> {
             max_age: spec.max_age.clone().filter(|age| !age.value.is_empty()),
             allow_credentials: spec.credentials.filter(|on| on.value),
             runtime_key: Some(format!("routing.cors_enabled.{}", group.key.id()).into()),
+            ..Cors::default()
         };
         Sourced::new(value, cors.origin)
     }
@@ -410,7 +412,7 @@ impl<'m> Lowering<'m, '_> {
             parsed.map(|value| Sourced::new(value, time.origin))
         });
         let num_retries = spec.num_retries.as_ref().and_then(|number| self.unsigned(number, "num_retries", on));
-        let value = RetryPolicy { retry_on: spec.retry_on.clone().unwrap_or_default(), num_retries, per_try_timeout };
+        let value = RetryPolicy { retry_on: spec.retry_on.clone().unwrap_or_default(), num_retries, per_try_timeout, status_codes: Vec::new() };
         Sourced::new(value, policy.origin)
     }
 
@@ -440,7 +442,7 @@ impl<'m> Lowering<'m, '_> {
                 actions.extend(self.rate_limit_action(specifier, on));
             }
             if !actions.is_empty() {
-                out.push(Sourced::new(RateLimitDescriptor { stage: 0, actions }, label.origin));
+                out.push(Sourced::new(RateLimitDescriptor { stage: Some(0), actions }, label.origin));
             }
         }
         out
@@ -527,7 +529,7 @@ fn per_filter(mapping: &HttpMapping, mentions_redirect: bool) -> Vec<(Str, Sourc
     }
     match spec.auth_context_extensions.as_ref().filter(|extensions| !extensions.value.is_empty()) {
         Some(extensions) => {
-            let pairs = extensions.value.iter().map(|(key, value)| (key.clone(), value.value.clone())).collect();
+            let pairs = extensions.value.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
             vec![(name, Sourced::new(PerFilter::ExtAuthzContext(pairs), extensions.origin))]
         }
         None => Vec::new(),

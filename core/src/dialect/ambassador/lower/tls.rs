@@ -60,13 +60,13 @@ impl Lowering<'_, '_> {
 fn certificate(context: &TlsContext) -> Option<Sourced<Certificate>> {
     let chain = context.certificate.clone()?;
     let origin = chain.origin;
-    Some(Sourced::new(Certificate { chain: Some(chain), key: context.private_key.clone() }, origin))
+    Some(Sourced::new(Certificate { chain: Some(chain), key: context.private_key.clone(), ..Certificate::default() }, origin))
 }
 
 fn validation(context: &TlsContext) -> Option<Sourced<ValidationContext>> {
     let (trusted_ca, crl) = (context.trusted_ca.clone(), context.revoked.clone());
     let origin = trusted_ca.as_ref().or(crl.as_ref())?.origin;
-    Some(Sourced::new(ValidationContext { trusted_ca, crl }, origin))
+    Some(Sourced::new(ValidationContext { trusted_ca, crl, ..ValidationContext::default() }, origin))
 }
 
 fn parameters(spec: &TlsConfig) -> TlsParameters {

@@ -280,6 +280,8 @@ impl Model<'_> {
             content_types: gzip.content_type.clone().map(|types| types.value).unwrap_or_default(),
             disable_on_etag: gzip.disable_on_etag_header,
             remove_accept_encoding: gzip.remove_accept_encoding_header,
+            compression: Sourced::default(),
+            library: "envoy.compression.gzip.compressor".into(),
         }
     }
 
@@ -477,7 +479,7 @@ fn grpc_stats(stats: &Sourced<spec::GrpcStats>) -> GrpcStats {
         ),
         None => GrpcStatsMethods::All(truthy(&stats.value.all_methods)),
     };
-    GrpcStats { methods, upstream: truthy(&stats.value.upstream_stats) }
+    GrpcStats { methods, upstream: truthy(&stats.value.upstream_stats), filter_state: false }
 }
 
 /// An address with an optional prefix length; the error is the reference's.

@@ -62,6 +62,7 @@ impl Model<'_> {
             expected_statuses.push(Sourced::new((start, end), range.origin));
         }
         HealthChecker::Http {
+            http2: None,
             path: http.path.clone().unwrap_or_default(),
             host: http.hostname.clone(),
             headers: HeaderMutations {

@@ -97,7 +97,7 @@ impl Model<'_> {
 
     /// Where a cluster for this host and port finds its endpoints.
     pub(super) fn resolve(&mut self, resolver: &str, host: &str, namespace: &str, port: u32, service: &Sourced<Str>) -> Targets {
-        let name = Targets::Name(Endpoint { address: host.into(), port });
+        let name = Targets::Name(Endpoint::new(host.into(), port));
         if host.parse::<IpAddr>().is_ok() {
             return name;
         }
@@ -133,7 +133,7 @@ impl Model<'_> {
             return vec![];
         };
         let endpoint = |target: &Target| {
-            let value = Endpoint { address: target.address.clone(), port: target.port.into() };
+            let value = Endpoint::new(target.address.clone(), target.port.into());
             Sourced::new(value, target.origin.map(|origin| origin.by(Rule::Reference)))
         };
         list.iter().map(endpoint).collect()

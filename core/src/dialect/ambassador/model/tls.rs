@@ -8,7 +8,7 @@ use crate::config::{Payload, Presence, Resource};
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::spec::{Decode, Decoder, TlsConfig};
 use crate::dialect::kubernetes;
-use crate::ir::{CertificateSource, SecretPart, SecretReference};
+use crate::ir::{CertificateSource, Holder, SecretPart, SecretReference};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{Str, Value};
 use alloc::format;
@@ -94,7 +94,7 @@ impl Model<'_> {
             return saved.clone();
         }
         let found = self.look_secret_up(name, namespace);
-        let reference = SecretReference { namespace: namespace.into(), name: name.into(), part: SecretPart::Certificate };
+        let reference = SecretReference { holder: Holder::Secret, namespace: namespace.into(), name: name.into(), part: SecretPart::Certificate };
         if found != FoundSecret::default() {
             self.saved_secrets.insert(name.into(), (found.clone(), reference.clone()));
         }
