@@ -83,8 +83,12 @@ impl Compiler {
 
     /// Compiles.
     pub fn compile(&mut self, inputs: &Inputs, options: &Options) -> Compilation {
-        let (objects, mut diagnostics) = read::read(inputs, &ambassador::fetch::read_options(), &mut self.documents);
         let dialect = options.dialect.unwrap_or_default();
+        let reading = match dialect {
+            Dialect::Ambassador => ambassador::fetch::read_options(),
+            Dialect::Contour => contour::read_options(&options.contour),
+        };
+        let (objects, mut diagnostics) = read::read(inputs, &reading, &mut self.documents);
         let mut ledger = Ledger::new(&objects);
         let mut documents = BTreeMap::new();
         let (config, ir) = match dialect {

@@ -1,11 +1,12 @@
 //! The page of every code is its test: its first example produces the code, the mended one does not.
 //!
 //! A page has a title, what the code means, `## Example` with one `yaml` block, and `## How to mend it`. Every `yaml` block is a whole input.
-//! Words after `yaml` are options: `missing-secrets=assume`, `single-namespace`, `ambassador-id=NAME`, and `NAME=VALUE` for a variable of
+//! Words after `yaml` are options: `dialect=contour`, `--FLAG=VALUE` for a flag of its controller, `missing-secrets=assume`, `single-namespace`, `ambassador-id=NAME`, and `NAME=VALUE` for a variable of
 //! the controller's environment. A page names another code by a link to its file.
 
 use chancery_core::compile::{Compilation, Options, compile};
 use chancery_core::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes};
+use chancery_core::dialect::Dialect;
 use chancery_core::dialect::ambassador::MissingSecrets;
 use chancery_core::resource::{Input, Inputs};
 use chancery_core::text::TextRange;
@@ -40,9 +41,14 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
 
 fn options(words: &str) -> Options {
     let mut options = Options::default();
-    let ambassador = &mut options.ambassador;
     for word in words.split_whitespace() {
+        let ambassador = &mut options.ambassador;
+        if word.starts_with("--") {
+            options.contour.arguments.push(word.into());
+            continue;
+        }
         match word.split_once('=') {
+            Some(("dialect", name)) => options.dialect = Dialect::named(name),
             Some(("missing-secrets", "assume")) => ambassador.missing_secrets = MissingSecrets::Assume,
             Some(("ambassador-id", id)) => ambassador.ambassador_id = id.into(),
             Some((name, value)) if name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') => {

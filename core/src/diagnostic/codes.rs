@@ -95,6 +95,9 @@ codes! {
     LISTENER_WITHOUT_HOSTS = "listener-without-hosts", Error, "a Listener that serves nothing";
     CHAIN_CONFLICT = "chain-conflict", Error, "two resources claim the same connections";
     UNRESOLVED_HOST = "unresolved-host", Notice, "a host name that is asked of DNS only when the controller starts";
+    INVALID_CONFIGURATION = "invalid-configuration", Error, "the controller does not start with its own configuration";
+    CONFIGURATION_NOT_FOUND = "configuration-not-found", Error, "the controller's own configuration does not exist";
+    EXTENSION_SERVICE_NOT_FOUND = "extension-service-not-found", Error, "an ExtensionService that does not exist";
     AUTH_CONFLICT = "auth-conflict", Error, "several AuthServices disagree";
 }
 

@@ -44,7 +44,7 @@ pub use split::{Chunk, split};
 pub use tree::{Entry, Node, NodeId, Object, Str, Value};
 #[doc(hidden)]
 pub use yaml::parse_fully;
-pub use yaml::{Limits, parse};
+pub use yaml::{Limits, parse, syntax_error};
 
 #[cfg(test)]
 mod tests;

@@ -16,9 +16,12 @@ impl NodeId {
     /// The number of nodes that no text was written for.
     pub const NONE: Self = Self(u32::MAX);
 
+    /// The number of nodes that were given outside of any text: by a flag of the controller.
+    pub const GIVEN: Self = Self(u32::MAX - 1);
+
     /// Whether it stands for a place in a text.
     pub const fn is_some(self) -> bool {
-        self.0 != Self::NONE.0
+        self.0 < Self::GIVEN.0
     }
 }
 
@@ -75,6 +78,11 @@ impl Node {
     /// A node that no text was written for.
     pub const fn synthesised(value: Value) -> Self {
         Self { id: NodeId::NONE, value }
+    }
+
+    /// A string that was given by a flag.
+    pub fn given(text: &str) -> Self {
+        Self { id: NodeId::GIVEN, value: Value::String(Str::new(text)) }
     }
 
     /// The value at `key`, if this is an object that has it.

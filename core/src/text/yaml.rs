@@ -106,6 +106,17 @@ fn read(text: &str, limits: &Limits) -> (Document, Option<Patch>) {
     (document, patch)
 }
 
+/// What libyaml says of a text that is not YAML, and the line that it names, counted from 1; 0 where it names none.
+pub fn syntax_error(text: &str) -> Option<(u32, String)> {
+    let error = Parser::new_from_str(text).find_map(Result::err)?;
+    let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
+    let above = text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() as u32;
+    let message = format!("{}", error.kind());
+    let message = message.split_once(", ").filter(|(context, _)| context.starts_with("while ")).map_or(&*message, |(_, problem)| problem);
+    let by_parser = message.starts_with("did not find expected");
+    Some((if above == 0 || by_parser { above } else { above + 1 }, message.into()))
+}
+
 struct Reader<'a> {
     text: &'a str,
     builder: Builder<'a>,

@@ -7,7 +7,7 @@ use crate::config::{Ledger, State, Why};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
-use crate::resource::{Object, Objects};
+use crate::resource::{Object, ObjectId, Objects};
 use crate::schema::Memo;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
@@ -75,6 +75,8 @@ pub struct Cluster<'a> {
     admitted: BTreeMap<Kind, BTreeMap<Name, Admitted<'a>>>,
     /// What it refused, in the order of the text.
     pub refused: Vec<Refused<'a>>,
+    /// Configuration files in ConfigMaps, by the ConfigMap.
+    pub files: BTreeMap<ObjectId, &'a Object>,
 }
 
 impl<'a> Cluster<'a> {
@@ -83,7 +85,12 @@ impl<'a> Cluster<'a> {
         let mut cluster = Self::default();
         let memo = Memo::default();
         let admission = Admission { skip_validation, memo: &memo };
-        for object in objects.iter().filter(|object| object.parent.is_none()) {
+        for object in objects.iter() {
+            if let Some((holder, _)) = object.parent {
+                cluster.files.insert(holder, object);
+                ledger.set(object.id, State::Ignored(Why::NotWatched, "Contour reads the file of its own ConfigMap only".into()));
+                continue;
+            }
             if object.broken {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
                 continue;

@@ -18,7 +18,7 @@ pub use options::{Controller, Options};
 use crate::config::Ledger;
 use crate::diagnostic::Diagnostic;
 use crate::ir::Ir;
-use crate::resource::Objects;
+use crate::resource::{Objects, ReadOptions};
 use crate::text::Node;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -29,6 +29,11 @@ use source::Source;
 /// What Contour answers besides Envoy's configuration, by the name of the output.
 pub type Documents = BTreeMap<&'static str, Node>;
 
+/// How objects are read: the file that flags lead to is one too.
+pub fn read_options(options: &Options) -> ReadOptions {
+    ReadOptions { files: settings::file_name(options).into_iter().collect(), ..ReadOptions::default() }
+}
+
 /// From objects to the IR and the other answers.
 pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> (Ir, Documents) {
     let cluster = Cluster::apply(objects, options.skip_validation, ledger, sink);
@@ -36,15 +41,18 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
     if !cluster.refused.is_empty() {
         documents.insert("admission", status::admission(&cluster.refused));
     }
-    let settings = match Settings::load(&cluster, options, sink) {
+    let settings = Settings::load(&cluster, options, ledger, sink).and_then(|settings| {
+        documents.insert("contourconfiguration", settings.document());
+        settings.start(&cluster, sink).map(|()| settings)
+    });
+    let settings = match settings {
         Ok(settings) => settings,
         Err(failure) => {
-            let error = status::object(alloc::vec![("error", status::text(&failure.error)), ("stage", status::text(failure.stage))]);
-            documents.insert("error", error);
+            documents.insert("error", failure.document());
             return (Ir::default(), documents);
         }
     };
-    let source = Source::new(&cluster, &settings, options, ledger);
+    let source = Source::new(&cluster, &settings, ledger);
     let processed = processor::process(&source);
     let ir = lower::lower(&processed.graph, &source, &settings);
     documents.insert("status", processed.statuses.document());

@@ -6,7 +6,6 @@ use super::cluster::{Admitted, Cluster, Name};
 use super::kinds::Kind;
 use super::material;
 use super::model::{Material, MaterialKind, PeerValidation, Port};
-use super::options::Options;
 use super::settings::Settings;
 use crate::config::{Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
@@ -67,7 +66,7 @@ pub enum PortRef<'a> {
 
 impl<'a> Source<'a> {
     /// Sorts out what Contour is responsible for; the rest goes to the ledger.
-    pub fn new(cluster: &'a Cluster<'a>, settings: &'a Settings, options: &Options, ledger: &mut Ledger) -> Self {
+    pub fn new(cluster: &'a Cluster<'a>, settings: &'a Settings, ledger: &mut Ledger) -> Self {
         let classes = settings.at("ingress.classNames").texts();
         let watched = |object: &Admitted<'_>| settings.watch_namespaces.is_empty() || settings.watch_namespaces.contains(object.namespace());
         let ours = |kind: Kind, ledger: &mut Ledger| {
@@ -100,7 +99,7 @@ impl<'a> Source<'a> {
         let seen = |object: &&Admitted<'_>| watched(object) && (secret_namespaces.is_empty() || secret_namespaces.contains(object.namespace()));
         let secrets = cluster.all(Kind::Secret).filter(seen).map(|object| (object.full_name(), Arc::new(secret_material(object)))).collect();
         let config_maps = cluster.all(Kind::ConfigMap).filter(|object| watched(object)).filter_map(config_map_material).collect();
-        let disabled = options.arguments.iter().filter_map(|flag| flag.strip_prefix("--disable-feature=")).map(Str::new).collect();
+        let disabled = settings.disabled_features.clone();
         Self { cluster, settings, proxies, ingresses, secrets, config_maps, disabled }
     }
 
@@ -270,7 +269,7 @@ fn secret_material(object: &Admitted<'_>) -> Material {
     }
 }
 
-fn config_map_material<'o>(object: &'o Admitted<'_>) -> Option<(Name, Arc<Material>)> {
+fn config_map_material(object: &Admitted<'_>) -> Option<(Name, Arc<Material>)> {
     let certificate = object.root().field("data").field("ca.crt").some_str()?;
     let data = BTreeMap::from([(Str::new_static("ca.crt"), Secret::new(certificate.as_bytes().to_vec()))]);
     let material = Material {

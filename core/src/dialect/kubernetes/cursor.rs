@@ -66,6 +66,7 @@ impl<'a> Cursor<'a> {
     pub fn origin(self) -> Origin {
         match self.node {
             Some(node) if node.id.is_some() => Origin::field(self.object, node.id),
+            Some(node) if node.id == NodeId::GIVEN => Origin::built_in().by(Rule::Environment),
             _ if self.object == ObjectId::BUILT_IN => Origin::built_in(),
             _ => Origin::new(self.object, self.above, Rule::Default),
         }
@@ -128,7 +129,7 @@ impl<'a> Cursor<'a> {
 
     /// Whether it is a list with something in it, or an object with something in it.
     pub fn has_items(self) -> bool {
-        self.len() > 0
+        !self.is_empty()
     }
 
     /// How many items or fields there are.

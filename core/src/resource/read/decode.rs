@@ -129,6 +129,34 @@ impl Decoder<'_> {
         self.objects.push(Item { content: content.clone(), parent: None });
         if !broken {
             self.embedded(&content, index);
+            self.files(&content, index);
+        }
+    }
+
+    /// Configuration files in the ConfigMap at `holder`. What is wrong with their text is for whoever reads them to say.
+    fn files(&mut self, content: &Content, holder: usize) {
+        if content.key.kind != "ConfigMap" || !content.key.group.is_empty() {
+            return;
+        }
+        for name in &self.options.files {
+            let Some(file) = content.root.at(&["data", name]) else { continue };
+            let (Some(span), Some(inner)) = (self.document.spans.get(file.id), file.as_str()) else { continue };
+            let Some(mut document) = parse_embedded(self.text, span.value, inner, &self.options.limits).into_iter().next() else { continue };
+            let broken = document.is_broken();
+            let root = document.root.take().unwrap_or_else(|| Node::synthesised(Value::Null));
+            let key = ResourceKey { kind: name.clone(), ..content.key.clone() };
+            let index = self.objects.len();
+            let content = Content {
+                root: Arc::new(root),
+                document: Arc::new(document),
+                api_version: Str::default(),
+                key,
+                broken,
+                secrets: Vec::new(),
+                text: content.text.clone(),
+                fingerprint: self.fingerprint.wrapping_add(index as u64),
+            };
+            self.objects.push(Item { content: Arc::new(content), parent: Some((holder, file.id)) });
         }
     }
 

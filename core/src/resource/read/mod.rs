@@ -21,7 +21,7 @@ pub use cache::DocumentCache;
 
 use super::{Inputs, Objects};
 use crate::diagnostic::Diagnostic;
-use crate::text::Limits;
+use crate::text::{Limits, Str};
 use alloc::vec::Vec;
 
 /// What the objects of an input look like.
@@ -41,6 +41,8 @@ pub struct ReadOptions {
     pub shape: Shape,
     /// Annotations whose values hold objects of their own, e.g. `getambassador.io/config`.
     pub embedded: &'static [&'static str],
+    /// Keys of ConfigMaps whose values are configuration files: each is an object of its own, in one document.
+    pub files: Vec<Str>,
     /// What one document may cost.
     pub limits: Limits,
 }

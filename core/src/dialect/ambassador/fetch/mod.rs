@@ -28,8 +28,7 @@ pub use role::ALSO_READ;
 use super::{Options, kinds};
 use crate::config::{Config, Ledger, Resource, Rules, State};
 use crate::diagnostic::Diagnostic;
-use crate::resource::{ObjectId, Objects, ReadOptions, Shape};
-use crate::text::Limits;
+use crate::resource::{ObjectId, Objects, ReadOptions};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use apply::Applied;
@@ -41,7 +40,7 @@ pub const CONFIG_ANNOTATION: &str = "getambassador.io/config";
 
 /// How inputs of this dialect are read.
 pub fn read_options() -> ReadOptions {
-    ReadOptions { shape: Shape::Kubernetes, embedded: &[CONFIG_ANNOTATION], limits: Limits::default() }
+    ReadOptions { embedded: &[CONFIG_ANNOTATION], ..ReadOptions::default() }
 }
 
 /// The configuration that the controller loads from these objects. Every object gets its entry in the ledger.

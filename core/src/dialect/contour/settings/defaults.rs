@@ -2,11 +2,13 @@
 //!
 //! What must not be here: the defaults of the file and the flags, which are part of where they come from.
 
-use crate::text::{Node, Object, Str, Value};
+use crate::text::{Node, NodeId, Object, Str, Value};
 
 /// A value that a table can hold.
 #[derive(Clone, Copy, Debug)]
 pub enum Plain {
+    /// None.
+    Nothing,
     /// A truth value.
     Bool(bool),
     /// A number.
@@ -21,15 +23,16 @@ pub enum Plain {
 
 impl Plain {
     /// As a node that nobody wrote.
-    pub fn node(self) -> Node {
+    pub fn node(self) -> Option<Node> {
         let text = |text: &'static str| Value::String(Str::new_static(text));
-        Node::synthesised(match self {
+        Some(Node::synthesised(match self {
+            Plain::Nothing => return None,
             Plain::Bool(value) => Value::Bool(value),
             Plain::Int(value) => Value::Int(value),
             Plain::Text(value) => text(value),
             Plain::Texts(values) => Value::Array(values.iter().map(|value| Node::synthesised(text(value))).collect()),
             Plain::Empty => Value::Object(Object::new()),
-        })
+        }))
     }
 }
 
@@ -96,7 +99,9 @@ const DEFAULTS: &[(&str, Plain)] = &[
 pub fn defaults() -> Node {
     let mut root = empty();
     for (path, value) in DEFAULTS {
-        put(&mut root, path, value.node());
+        if let Some(node) = value.node() {
+            put(&mut root, path, node);
+        }
     }
     root
 }
@@ -121,4 +126,14 @@ pub fn put(root: &mut Node, path: &str, value: Node) {
     if let Value::Object(object) = &mut at.value {
         object.insert(path, value);
     }
+}
+
+/// The value at a path, if there is one and it is not null.
+pub fn get<'a>(root: &'a Node, path: &str) -> Option<&'a Node> {
+    path.split('.').try_fold(root, |node, key| node.get(key)).filter(|node| !node.is_null())
+}
+
+/// A value with the number of the node that it was made from.
+pub fn from(node: NodeId, value: Value) -> Node {
+    Node { id: node, value }
 }

@@ -2,23 +2,41 @@
 //!
 //! What must not be here: what a setting does.
 
+pub mod access_log;
 mod defaults;
+mod file;
+mod findings;
+mod flags;
 mod overlay;
+mod sources;
+mod start;
+mod validate;
 
 use super::cluster::Cluster;
-use super::options::Options;
+use super::kinds::Kind;
+use super::options::{NAMESPACE, Options};
+use super::status;
+use crate::config::{Ledger, State};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::ObjectId;
 use crate::text::{Node, Str};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use flags::Flags;
+use validate::Fault;
+
+/// The name of the ConfigMap whose file Contour reads.
+const CONFIG_MAP: &str = "contour";
 
 /// The configuration in force.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// `spec` of a ContourConfiguration, defaults put in.
     root: Node,
+    /// What flags and file come to; nothing where a ContourConfiguration counts instead.
+    spec: Option<Node>,
     /// The object that its nodes belong to.
     object: ObjectId,
     /// `--watch-namespaces`; empty for all.
@@ -30,36 +48,111 @@ pub struct Settings {
 /// Why Contour does not serve.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// `serve`, `reconcile`...
-    pub stage: &'static str,
+    /// `flags`, `invalid configuration`, `serve`; or `reconcile` and what, of the provisioner.
+    pub stage: Str,
     /// What it says.
     pub error: String,
 }
 
+impl Failure {
+    /// A failure of this stage.
+    pub fn new(stage: impl Into<Str>, error: impl Into<String>) -> Self {
+        Self { stage: stage.into(), error: error.into() }
+    }
+
+    /// `{error, stage}`.
+    pub fn document(&self) -> Node {
+        status::object(alloc::vec![("error", status::text(&self.error)), ("stage", status::text(&self.stage))])
+    }
+}
+
+/// The name of the file that flags lead to: the key of the ConfigMap under which it is looked for.
+pub fn file_name(options: &Options) -> Option<Str> {
+    let flags = Flags::parse(&options.arguments).ok()?;
+    let path = flags.get("config-path")?;
+    Some(Str::new(path.rsplit('/').next().unwrap_or_default()))
+}
+
 impl Settings {
-    /// Reads it.
-    pub fn load(cluster: &Cluster<'_>, options: &Options, _sink: &mut Vec<Diagnostic>) -> Result<Self, Failure> {
-        let mut root = defaults::defaults();
-        let mut object = ObjectId::BUILT_IN;
-        let named = options.arguments.iter().find_map(|argument| argument.strip_prefix("--contour-config-name="));
-        if let Some(name) = named
-            && let Some(configuration) = cluster.get(super::kinds::Kind::ContourConfiguration, super::options::NAMESPACE, name)
-            && let Some(spec) = configuration.root.get("spec")
-        {
-            object = configuration.object.id;
-            let mut spec = spec.clone();
-            overlay::tidy(&mut spec);
-            overlay::overlay(&mut root, &spec);
-        } else {
-            for (path, value) in [("envoy.timeouts.connectionIdleTimeout", "60s"), ("envoy.timeouts.connectTimeout", "2s")] {
-                defaults::put(&mut root, path, super::status::text(value));
-            }
+    /// Reads it, as Contour does before it serves.
+    pub fn load(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Result<Self, Failure> {
+        let flags = Flags::parse(&options.arguments).map_err(|error| findings::failed(sink, "flags", error, None))?;
+        let path = flags.get("config-path").filter(|path| !path.is_empty());
+        let name = flags.get("contour-config-name").filter(|name| !name.is_empty());
+        if path.is_some() && name.is_some() {
+            let error = "cannot specify both --contour-config and -c/--config-path";
+            return Err(findings::failed(sink, "flags", error.into(), None));
         }
-        Ok(Self { root, object, watch_namespaces: Vec::new(), disabled_features: Vec::new() })
+        let (over, object, spec) = match name {
+            Some(name) => {
+                let (spec, object) = configuration(cluster, name, sink)?;
+                (spec, object, None)
+            }
+            None => {
+                let (file, object) = match path {
+                    Some(path) => read_file(cluster, path, ledger, sink)?,
+                    None => (defaults::empty(), ObjectId::BUILT_IN),
+                };
+                let format = flags.get("accesslog-format").map(|format| Node::given(format));
+                let refused = |stage, words: &str, Fault { error, node }: Fault<'_>, sink: &mut Vec<Diagnostic>| {
+                    findings::failed(sink, stage, format!("{words}{error}"), node.map(|node| (object, node.id)))
+                };
+                validate::file(&file, None).map_err(|fault| refused("flags", "invalid Contour configuration: ", fault, sink))?;
+                validate::file(&file, format.as_ref()).map_err(|fault| refused("invalid configuration", "", fault, sink))?;
+                let spec = sources::spec(&flags, &file);
+                (spec.clone(), object, Some(spec))
+            }
+        };
+        let mut root = defaults::defaults();
+        overlay::overlay(&mut root, &over);
+        if let Err(Fault { error, node }) = validate::spec(&root) {
+            return Err(findings::failed(sink, "serve", error, node.map(|node| (object, node.id))));
+        }
+        let disabled_features = flags.all("disable-feature").to_vec();
+        Ok(Self { root, spec, object, watch_namespaces: flags.namespaces("watch-namespaces"), disabled_features })
     }
 
     /// A setting, by its path in a ContourConfiguration's `spec`.
     pub fn at(&self, path: &str) -> Cursor<'_> {
         Cursor::new(self.object, &self.root).at(path)
+    }
+
+    /// `{spec, effective}`: what flags and file come to, and that laid over the defaults.
+    pub fn document(&self) -> Node {
+        let mut fields = alloc::vec![("effective", self.root.clone())];
+        fields.extend(self.spec.clone().map(|spec| ("spec", spec)));
+        status::object(fields)
+    }
+}
+
+/// `spec` of the ContourConfiguration of this name, in Contour's own namespace.
+fn configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Vec<Diagnostic>) -> Result<(Node, ObjectId), Failure> {
+    let Some(configuration) = cluster.get(Kind::ContourConfiguration, NAMESPACE, name) else {
+        return Err(findings::no_configuration(cluster, name, sink));
+    };
+    let mut spec = configuration.root.get("spec").cloned().unwrap_or_else(defaults::empty);
+    overlay::tidy(&mut spec);
+    Ok((spec, configuration.object.id))
+}
+
+/// The file at this path, from the ConfigMap that is mounted there.
+fn read_file(cluster: &Cluster<'_>, path: &str, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Result<(Node, ObjectId), Failure> {
+    let key = path.rsplit('/').next().unwrap_or_default();
+    let map = cluster.get(Kind::ConfigMap, NAMESPACE, CONFIG_MAP);
+    let Some((map, text)) = map.and_then(|map| Some((map, map.root.at(&["data", key])?))) else {
+        return Err(findings::no_file(path, key, sink));
+    };
+    let holder = map.object.id;
+    let file = cluster.files.get(&holder).copied().filter(|file| file.parent.is_some_and(|(_, node)| node == text.id));
+    let object = file.map_or(holder, |file| file.id);
+    if let Some(file) = file {
+        ledger.set(file.id, State::Loaded);
+    }
+    match file::read(text.as_str().unwrap_or_default(), file) {
+        Ok(root) => Ok((root, object)),
+        Err(refusal) => {
+            let node = refusal.node.map_or((holder, text.id), |node| (object, node));
+            Err(findings::failed(sink, "flags", refusal.error, Some(node)))
+        }
     }
 }
