@@ -6,6 +6,9 @@ pub mod ambassador;
 pub mod contour;
 pub mod kubernetes;
 
+use crate::schema::KnownKind;
+use alloc::vec::Vec;
+
 /// A configuration language.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
@@ -31,5 +34,13 @@ impl Dialect {
     /// The dialect of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|dialect| dialect.name() == name)
+    }
+
+    /// The kinds that people write for it, each in the versions that it has, the newest first.
+    pub fn kinds(self) -> Vec<KnownKind> {
+        match self {
+            Dialect::Ambassador => ambassador::kinds::known(),
+            Dialect::Contour => contour::kinds::known(),
+        }
     }
 }

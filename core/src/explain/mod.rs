@@ -6,6 +6,7 @@
 //!
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
+mod assist;
 mod dump;
 mod envoy_config;
 mod finding;
@@ -16,10 +17,13 @@ mod place;
 mod pointer;
 mod refused;
 mod relation;
+mod routes;
+mod thread;
 mod trace;
 mod view;
 mod words;
 
+pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_tree, dump_with_origins};
 pub use envoy_config::{EnvoyConfig, Placed};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
@@ -29,6 +33,8 @@ pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, resolve};
 pub use refused::refused_by_envoy;
+pub use routes::{RouteRow, routes};
+pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
 pub use view::{View, Viewed};
 

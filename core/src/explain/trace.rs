@@ -127,8 +127,7 @@ pub fn explain_line(
     let text = positions.text(source);
     let range = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
     let written = range.slice(text).trim_end();
-    let indent = written.len() - written.trim_start().len();
-    let content = TextRange::new(range.start + indent as u32, range.start + written.len() as u32);
+    let content = content_of(range, text);
     let point = column.map(|column| {
         let before: usize = written.chars().take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
         range.start + before as u32
@@ -181,6 +180,21 @@ fn made_by(compilation: &Compilation, positions: &Positions<'_>, viewed: &Viewed
         made(compilation, positions, viewed, pointer, &ours)
     };
     pointers.into_iter().filter(|pointer| get(&viewed.root, pointer).is_some()).map(view).collect()
+}
+
+/// A line without the blanks around it.
+fn content_of(line: TextRange, text: &str) -> TextRange {
+    let written = line.slice(text).trim_end();
+    let indent = written.len() - written.trim_start().len();
+    TextRange::new(line.start + indent as u32, line.start + written.len() as u32)
+}
+
+/// The object that a line (from 1) belongs to, and its nodes that begin there.
+pub(super) fn choose_line(compilation: &Compilation, source: SourceId, line: u32) -> Option<(ObjectId, Vec<NodeId>)> {
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let range = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
+    let chosen = choose(compilation, source, content_of(range, positions.text(source)), None)?;
+    Some((chosen.object.id, chosen.nodes))
 }
 
 struct Chosen<'a> {

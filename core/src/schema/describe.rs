@@ -7,6 +7,19 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+/// A kind in one version: what a dialect tells of it for completion and documentation.
+#[derive(Clone, Debug)]
+pub struct KnownKind {
+    /// Its name, as `kind` has it.
+    pub name: &'static str,
+    /// Group and version, as `apiVersion` has them.
+    pub api_version: String,
+    /// One line for people.
+    pub doc: &'static str,
+    /// What its `spec` may hold.
+    pub spec: &'static Schema,
+}
+
 /// The field at a path of keys below `schema`; list indexes are left out (`circuit_breakers`, `priority`). `None` where the
 /// path leads to no named field.
 pub fn describe(schema: &'static Schema, path: &[&str]) -> Option<&'static Field> {

@@ -26,7 +26,7 @@ mod wire;
 mod wording;
 
 pub use check::{Check, Fault, Violation};
-pub use describe::{allowed_values, describe};
+pub use describe::{KnownKind, allowed_values, describe};
 pub use memo::Memo;
 pub use path::Path;
 pub use shape::{

@@ -32,7 +32,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("dialect/*", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "dialect/kubernetes"]),
     ("compile", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect"]),
     ("check", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect", "compile"]),
-    ("explain", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect", "compile", "check"]),
+    ("explain", &["text", "resource", "diagnostic", "schema", "config", "ir", "backend", "dialect", "compile", "check"]),
     ("lib", &[]),
 ];
 

@@ -27,8 +27,9 @@ mod tracing_service;
 
 pub use admit::{Admission, Via, admit, unfold};
 
-use crate::schema::Schema;
+use crate::schema::{KnownKind, Schema};
 use crate::text::Object;
+use alloc::vec::Vec;
 
 /// The API group of all kinds.
 pub const GROUP: &str = "getambassador.io";
@@ -106,6 +107,17 @@ impl Kind {
     pub fn resource(&self) -> alloc::string::String {
         alloc::format!("{}.{GROUP}", self.plural)
     }
+}
+
+/// All of them in all their versions.
+pub fn known() -> Vec<KnownKind> {
+    let of = |kind: &'static Kind| {
+        let version = move |version: &Version| {
+            Some(KnownKind { name: kind.name, api_version: version.api_version().into(), doc: kind.doc, spec: kind.schema(*version)? })
+        };
+        kind.versions.iter().rev().filter_map(version)
+    };
+    ALL.iter().flat_map(of).collect()
 }
 
 /// The kind of this name.

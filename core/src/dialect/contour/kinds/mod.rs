@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::kind::{self, Version};
 use crate::resource::Object;
-use crate::schema::Schema;
+use crate::schema::{KnownKind, Schema};
 use crate::text::Node;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -103,6 +103,17 @@ static EXTENSION_SERVICE: kind::Kind = own(
     "A gRPC service that proxies ask, for authorization, rate limits and traces",
 );
 static EXTENSION_SERVICE_V1ALPHA1: Schema = custom![extension_service::SPEC, "Where it is, and how it is asked"];
+
+/// All whose schemas are known, in all their versions.
+pub fn known() -> Vec<KnownKind> {
+    let of = |kind: &'static kind::Kind| {
+        kind.versions.iter().rev().filter_map(move |version| {
+            let spec = &version.schema.describe(&["spec"])?.schema;
+            Some(KnownKind { name: kind.name, api_version: kind.api_version(version), doc: kind.doc, spec })
+        })
+    };
+    TABLE.iter().filter_map(|(.., definition)| *definition).flat_map(of).collect()
+}
 
 /// The kind of this group and name.
 pub fn find(group: &str, kind: &str) -> Option<Kind> {

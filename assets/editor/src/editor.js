@@ -1,0 +1,286 @@
+// The editor: CodeMirror with YAML, told what to show by the page.
+//
+// Places are lines from 1 and columns in UTF-16 units from 0, as in the protocol. What must not be here: anything about gateways.
+
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, startCompletion } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { yaml } from "@codemirror/lang-yaml";
+import { HighlightStyle, bracketMatching, codeFolding, foldGutter, foldKeymap, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { lintGutter, lintKeymap, linter, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, EditorView, crosshairCursor, drawSelection, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, hoverTooltip, keymap, lineNumbers, rectangularSelection } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+const style = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], class: "tok-key" },
+  { tag: [tags.string, tags.content, tags.special(tags.string)], class: "tok-text" },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword], class: "tok-atom" },
+  { tag: [tags.comment, tags.lineComment], class: "tok-comment" },
+  { tag: [tags.punctuation, tags.separator, tags.squareBracket, tags.brace, tags.meta], class: "tok-mark" },
+]);
+
+// The selection's thread: whole lines in the accent, the rest receding by CSS.
+const setThread = StateEffect.define();
+const thread = StateField.define({
+  create: () => Decoration.none,
+  update(value, transaction) {
+    value = value.map(transaction.changes);
+    for (const effect of transaction.effects) if (effect.is(setThread)) value = effect.value;
+    return value;
+  },
+  provide: (field) => [EditorView.decorations.from(field), EditorView.editorAttributes.from(field, (value) => (value.size ? { class: "has-thread" } : {}))],
+});
+
+const place = (doc, line, column) => {
+  const at = doc.line(Math.min(Math.max(line, 1), doc.lines));
+  return Math.min(at.from + column, at.to);
+};
+
+const text = (tag, name, content) => {
+  const element = document.createElement(tag);
+  element.className = name;
+  element.textContent = content;
+  return element;
+};
+
+export class Editor {
+  // `calls`: change(file, text), cursor(file, line), hover(file, line, column) -> Promise, complete(file, line, column, text) -> Promise,
+  // open(code) for the page of a code.
+  constructor(parent, calls, readOnly) {
+    this.calls = calls;
+    this.states = new Map();
+    this.current = null;
+    this.quiet = false;
+    this.findings = [];
+    this.readOnly = new Compartment();
+    this.isReadOnly = readOnly;
+    this.view = new EditorView({ parent, state: this.#state("") });
+  }
+
+  #state(content) {
+    const editor = this;
+    return EditorState.create({
+      doc: content,
+      extensions: [
+        lineNumbers(),
+        lintGutter(),
+        foldGutter({ markerDOM: (open) => text("span", "fold-mark", open ? "▾" : "▸") }),
+        highlightSpecialChars(),
+        history(),
+        drawSelection(),
+        codeFolding({ placeholderText: "…" }),
+        EditorState.allowMultipleSelections.of(true),
+        EditorState.tabSize.of(2),
+        indentUnit.of("  "),
+        indentOnInput(),
+        syntaxHighlighting(style),
+        bracketMatching(),
+        closeBrackets(),
+        rectangularSelection(),
+        crosshairCursor(),
+        highlightActiveLine(),
+        highlightActiveLineGutter(),
+        highlightSelectionMatches(),
+        search({ top: true }),
+        yaml(),
+        thread,
+        linter(null),
+        autocompletion({ override: [(context) => this.#complete(context)], icons: false, activateOnTyping: true }),
+        hoverTooltip((view, position) => this.#hover(view, position), { hoverTime: 250 }),
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
+        this.readOnly.of(EditorState.readOnly.of(this.isReadOnly)),
+        // CodeMirror writes its rules into the page; the content policy lets no other do so.
+        EditorView.cspNonce.of("editor"),
+        EditorView.contentAttributes.of({ "aria-label": "Configuration as YAML" }),
+        EditorView.updateListener.of((update) => {
+          if (editor.quiet) return;
+          if (update.docChanged) editor.calls.change(editor.current, update.state.doc.toString());
+          else if (update.selectionSet && update.transactions.some((transaction) => transaction.isUserEvent("select"))) {
+            editor.calls.cursor(editor.current, update.state.doc.lineAt(update.state.selection.main.head).number);
+          }
+        }),
+      ],
+    });
+  }
+
+  // Shows a file; one that was shown before keeps its history.
+  show(name, content) {
+    if (this.current !== null && this.states.has(this.current)) this.states.set(this.current, this.view.state);
+    let state = this.states.get(name);
+    if (!state || state.doc.toString() !== content) state = this.#state(content);
+    this.states.set(name, state);
+    this.current = name;
+    this.quiet = true;
+    this.view.setState(state);
+    this.quiet = false;
+    this.#lint();
+  }
+
+  forget(name) {
+    this.states.delete(name);
+    if (this.current === name) this.current = null;
+  }
+
+  // Findings of all files, as the protocol has them.
+  setFindings(findings) {
+    this.findings = JSON.parse(findings);
+    this.#lint();
+  }
+
+  #lint() {
+    const doc = this.view.state.doc;
+    const shown = this.findings.filter((finding) => finding.file === this.current);
+    const diagnostics = shown.map((finding) => {
+      const from = place(doc, finding.line, finding.column_utf16);
+      const to = Math.max(from, place(doc, finding.end_line, finding.end_column_utf16));
+      return {
+        from,
+        to,
+        severity: finding.severity === "notice" ? "info" : finding.severity,
+        message: finding.message,
+        renderMessage: () => this.#card(finding),
+        actions: finding.fix ? [{ name: finding.fix.message, apply: () => this.fix(JSON.stringify(finding.fix)) }] : [],
+      };
+    });
+    this.view.dispatch(setDiagnostics(this.view.state, diagnostics));
+  }
+
+  #card(finding) {
+    const card = text("div", "finding-card", "");
+    card.append(text("div", "finding-card-message", finding.message));
+    if (finding.help) card.append(text("div", "finding-card-help", finding.help));
+    const more = text("button", "link", finding.code);
+    more.type = "button";
+    more.addEventListener("mousedown", (event) => event.preventDefault());
+    more.addEventListener("click", () => this.calls.open(finding.code));
+    card.append(more);
+    return card;
+  }
+
+  // Applies the fix of a finding in the file that is shown.
+  fix(fix) {
+    const change = JSON.parse(fix);
+    const doc = this.view.state.doc;
+    const from = place(doc, change.line, change.column_utf16);
+    const to = place(doc, change.end_line, change.end_column_utf16);
+    this.view.dispatch({ changes: { from, to, insert: change.replacement }, userEvent: "input.fix" });
+    this.view.focus();
+  }
+
+  // The lines of a thread: [{file, line, end_line}].
+  setThread(spans, scroll) {
+    const doc = this.view.state.doc;
+    const lines = new Set();
+    for (const span of JSON.parse(spans)) {
+      if (span.file !== this.current) continue;
+      for (let line = span.line; line <= Math.min(span.end_line, doc.lines); line++) if (line >= 1) lines.add(line);
+    }
+    const sorted = [...lines].sort((a, b) => a - b);
+    const marks = sorted.map((line) => Decoration.line({ class: "thread-line" }).range(doc.line(line).from));
+    const effects = [setThread.of(Decoration.set(marks))];
+    if (scroll && sorted.length) effects.push(EditorView.scrollIntoView(doc.line(sorted[0]).from, { y: "center" }));
+    this.view.dispatch({ effects });
+  }
+
+  go(line, column) {
+    const at = place(this.view.state.doc, line, column);
+    this.view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+    this.view.focus();
+  }
+
+  focus() {
+    this.view.focus();
+  }
+
+  find() {
+    openSearchPanel(this.view);
+  }
+
+  // Replaces the whole text as one step that can be undone.
+  replace(content) {
+    this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: content } });
+  }
+
+  async #hover(view, position) {
+    const line = view.state.doc.lineAt(position);
+    const found = JSON.parse(await this.calls.hover(this.current, line.number, position - line.from));
+    if (!found) return null;
+    const doc = view.state.doc;
+    return {
+      pos: place(doc, found.line, found.column_utf16),
+      end: place(doc, found.end_line, found.end_column_utf16),
+      above: true,
+      create: () => {
+        const dom = text("div", "hover-card", "");
+        const head = text("div", "hover-card-head", "");
+        head.append(text("b", "", found.title), text("span", "hover-card-takes", found.takes));
+        dom.append(head);
+        if (found.doc) dom.append(text("div", "", found.doc));
+        if (found.values.length) dom.append(text("div", "hover-card-values", `One of: ${found.values.join(", ")}`));
+        if (found.default !== null) dom.append(text("div", "hover-card-values", `Default: ${found.default}`));
+        for (const made of found.makes ?? []) dom.append(text("div", "hover-card-makes", made));
+        return { dom };
+      },
+    };
+  }
+
+  async #complete(context) {
+    const line = context.state.doc.lineAt(context.pos);
+    const typed = context.matchBefore(/[\w./-]*/);
+    if (!context.explicit && (!typed || typed.from === typed.to)) return null;
+    const found = JSON.parse(await this.calls.complete(this.current, line.number, context.pos - line.from, context.state.doc.toString()));
+    if (!found?.items?.length) return null;
+    return {
+      from: line.from + found.from,
+      options: found.items.map((item) => ({
+        label: item.label,
+        detail: item.detail,
+        info: item.doc ? () => text("div", "", item.doc) : undefined,
+        type: item.sort,
+        apply: (view, completion, from, to) => {
+          view.dispatch({ changes: { from, to, insert: item.insert }, selection: { anchor: from + item.insert.length }, userEvent: "input.complete" });
+          if (item.sort === "field" && item.insert.endsWith(": ")) startCompletion(view);
+        },
+      })),
+      validFor: /^[\w./-]*$/,
+    };
+  }
+}
+
+// Files that were dropped, as JSON: YAML and JSON alone, in folders, or in an archive.
+export async function readDropped(data, most) {
+  const out = [];
+  let left = most;
+  const wanted = (name) => /\.(ya?ml|json)$/i.test(name);
+  const take = async (file, path) => {
+    if (file.size > left) return;
+    if (/\.zip$/i.test(file.name)) {
+      const { archive } = await import("./format.js");
+      out.push(...(await archive(new Uint8Array(await file.arrayBuffer()), left)));
+    } else if (wanted(file.name)) {
+      left -= file.size;
+      out.push({ name: path, text: await file.text() });
+    }
+  };
+  const walk = async (entry, path) => {
+    if (entry.isFile) return take(await new Promise((resolve, reject) => entry.file(resolve, reject)), path);
+    const reader = entry.createReader();
+    for (;;) {
+      const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      if (!entries.length) return undefined;
+      for (const inner of entries) if (!inner.name.startsWith(".")) await walk(inner, `${path}/${inner.name}`);
+    }
+  };
+  const entries = [...data.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  const files = [...data.files];
+  if (entries.length) for (const entry of entries) await walk(entry, entry.name);
+  else for (const file of files) await take(file, file.name);
+  return JSON.stringify(out);
+}
+
+// The text formatted, or nothing where it cannot be read.
+export async function formatted(content) {
+  const { format } = await import("./format.js");
+  return format(content);
+}

@@ -1,0 +1,337 @@
+//! The routes as a table that reads the way Envoy decides: listener, chain, virtual host, routes in order.
+//!
+//! What must not be here: which route a given request takes, and how a table looks.
+
+use crate::compile::Compilation;
+use crate::explain::ResourceRef;
+use crate::ir::{
+    FilterChain, HeaderMatch, HostRewrite, Listener, NetworkFilter, PathMatch, PathRewrite, PerFilter, Redirect, RedirectCode, RedirectPath, Route,
+    RouteAction, RouteMatch, StringMatch, UpstreamClusters,
+};
+use crate::resource::{Origin, Sourced};
+use crate::text::Str;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt::Write;
+use core::time::Duration;
+use hashbrown::HashMap;
+
+/// One route in its place.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RouteRow {
+    /// JSON pointer of the route in the bootstrap.
+    pub pointer: String,
+    /// Name of the listener.
+    pub listener: Str,
+    /// Where it listens, `0.0.0.0:8080`.
+    pub address: String,
+    /// Which connections its filter chain takes, in words.
+    pub chain: String,
+    /// Domains of the virtual host.
+    pub domains: Vec<Str>,
+    /// Its place among the routes of the virtual host, from 1.
+    pub order: u32,
+    /// How the path is matched, `prefix /api/`.
+    pub path: String,
+    /// What else must match.
+    pub conditions: Vec<String>,
+    /// `forward`, `redirect`, `respond` or `tcp`.
+    pub action: &'static str,
+    /// What happens, in words.
+    pub told: String,
+    /// Clusters that it forwards to.
+    pub upstreams: Vec<Str>,
+    /// What else happens on the way: timeouts, retries, rewrites...
+    pub policies: Vec<String>,
+    /// The resources that made it; the first is the main one.
+    pub made_by: Vec<ResourceRef>,
+    /// The order of a route before it that takes all its requests.
+    pub shadowed_by: Option<u32>,
+}
+
+/// All routes, as Envoy goes through them.
+pub fn routes(compilation: &Compilation) -> Vec<RouteRow> {
+    let mut rows = Vec::new();
+    for (listener_at, listener) in compilation.ir.listeners.iter().enumerate() {
+        for (chain_at, chain) in listener.chains.iter().enumerate() {
+            for (filter_at, filter) in chain.filters.iter().enumerate() {
+                let pointer = format!("/static_resources/listeners/{listener_at}/filter_chains/{chain_at}/filters/{filter_at}");
+                match filter {
+                    NetworkFilter::Http(manager) => {
+                        for (host_at, host) in manager.routes.virtual_hosts.iter().enumerate() {
+                            let mut before = Before::default();
+                            for (route_at, route) in host.routes.iter().enumerate() {
+                                let pointer = format!("{pointer}/typed_config/route_config/virtual_hosts/{host_at}/routes/{route_at}");
+                                let domains = host.domains.iter().map(|domain| domain.value.clone()).collect();
+                                let mut row = row(pointer, listener, chain, domains);
+                                row.order = route_at as u32 + 1;
+                                fill(&mut row, route, compilation);
+                                row.shadowed_by = before.shadows(&route.matcher, &host.routes);
+                                before.add(route_at, &route.matcher);
+                                rows.push(row);
+                            }
+                        }
+                    }
+                    NetworkFilter::Tcp(proxy) => {
+                        let mut row = row(pointer, listener, chain, Vec::new());
+                        row.order = 1;
+                        row.action = "tcp";
+                        row.path = "any connection".into();
+                        row.upstreams = proxy.clusters.iter().map(|cluster| cluster.name.value.clone()).collect();
+                        row.told = "forwards bytes".into();
+                        row.made_by = makers(&chain.origins, compilation);
+                        rows.push(row);
+                    }
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn row(pointer: String, listener: &Listener, chain: &FilterChain, domains: Vec<Str>) -> RouteRow {
+    RouteRow {
+        pointer,
+        listener: listener.name.value.clone(),
+        address: format!("{}:{}", listener.address.address.value, listener.address.port.value),
+        chain: chain_words(chain),
+        domains,
+        order: 0,
+        path: String::new(),
+        conditions: Vec::new(),
+        action: "forward",
+        told: String::new(),
+        upstreams: Vec::new(),
+        policies: Vec::new(),
+        made_by: Vec::new(),
+        shadowed_by: None,
+    }
+}
+
+fn chain_words(chain: &FilterChain) -> String {
+    let names: Vec<&str> = chain.matcher.iter().flat_map(|matcher| &matcher.server_names).map(|name| name.value.as_str()).collect();
+    let secured = chain.tls.is_some() || chain.matcher.as_ref().is_some_and(|matcher| matcher.transport_protocol.as_deref() == Some("tls"));
+    match (secured, names.is_empty()) {
+        (true, true) => "TLS".into(),
+        (true, false) => format!("TLS, SNI {}", names.join(", ")),
+        (false, true) => "cleartext".into(),
+        (false, false) => names.join(", "),
+    }
+}
+
+fn makers(origins: &[Origin], compilation: &Compilation) -> Vec<ResourceRef> {
+    let mut out: Vec<ResourceRef> = Vec::new();
+    for object in origins.iter().filter_map(|origin| compilation.objects.get(origin.object())) {
+        let name = ResourceRef::from(&object.key);
+        if !out.contains(&name) {
+            out.push(name);
+        }
+    }
+    out
+}
+
+/// The routes of a virtual host so far, by their path: only prefixes of a path can cover it.
+#[derive(Default)]
+struct Before<'a>(HashMap<&'a str, Vec<usize>>);
+
+impl<'a> Before<'a> {
+    fn add(&mut self, at: usize, matcher: &'a RouteMatch) {
+        self.0.entry(path_text(matcher)).or_default().push(at);
+    }
+
+    /// The first route that takes whatever this one takes, counted from 1.
+    fn shadows(&self, matcher: &RouteMatch, routes: &[Arc<Route>]) -> Option<u32> {
+        let path = path_text(matcher);
+        let shorter = path.char_indices().map(|(at, _)| &path[..at]).chain([path, "/"]).filter_map(|prefix| self.0.get(prefix));
+        // Of one path there may be many, told apart by headers.
+        let some = shorter.flat_map(|all| all.iter().take(MOST_ALIKE)).copied();
+        let found = some.filter(|at| routes.get(*at).is_some_and(|route| covers(&route.matcher, matcher))).min()?;
+        Some(found as u32 + 1)
+    }
+}
+
+/// How many routes of one path are compared.
+const MOST_ALIKE: usize = 64;
+
+fn path_text(matcher: &RouteMatch) -> &str {
+    match &matcher.path.value {
+        PathMatch::Prefix(path) | PathMatch::PathSeparatedPrefix(path) | PathMatch::Exact(path) => path,
+        PathMatch::Regex(regex) => &regex.regex,
+    }
+}
+
+/// Whether whatever the second takes, the first takes.
+fn covers(first: &RouteMatch, second: &RouteMatch) -> bool {
+    let path = match (&first.path.value, &second.path.value) {
+        (PathMatch::Prefix(first), PathMatch::Prefix(second) | PathMatch::Exact(second) | PathMatch::PathSeparatedPrefix(second)) => {
+            second.starts_with(first.as_str())
+        }
+        (PathMatch::Prefix(first), PathMatch::Regex(_)) => first == "/",
+        (first, second) => first == second,
+    };
+    let case = |of: &RouteMatch| of.case_sensitive.as_ref().is_none_or(|sensitive| sensitive.value);
+    let all = |first: &RouteMatch| {
+        first.headers.iter().all(|header| second.headers.contains(header)) && first.query.iter().all(|query| second.query.contains(query))
+    };
+    path && (case(first) == case(second) || !case(first)) && all(first) && first.fraction.is_none() && (!first.grpc || second.grpc)
+}
+
+fn fill(row: &mut RouteRow, route: &Route, compilation: &Compilation) {
+    row.path = match &route.matcher.path.value {
+        PathMatch::Prefix(path) => format!("prefix {path}"),
+        PathMatch::PathSeparatedPrefix(path) => format!("segments {path}"),
+        PathMatch::Exact(path) => format!("exactly {path}"),
+        PathMatch::Regex(regex) => format!("regex {}", regex.regex),
+    };
+    row.conditions = conditions(&route.matcher);
+    row.made_by = makers(&route.origins, compilation);
+    match &route.action {
+        RouteAction::Forward(forward) => {
+            row.upstreams = match &forward.clusters {
+                UpstreamClusters::One(name) => Vec::from([name.value.clone()]),
+                UpstreamClusters::Weighted(all) => all.iter().map(|cluster| cluster.name.value.clone()).collect(),
+            };
+            row.told = match &forward.clusters {
+                UpstreamClusters::One(name) => format!("to {}", name.value),
+                UpstreamClusters::Weighted(all) => {
+                    let words: Vec<String> = all.iter().map(|cluster| format!("{} of {}", cluster.weight.value, cluster.name.value)).collect();
+                    format!("by weight: {}", words.join(", "))
+                }
+            };
+            policies(&mut row.policies, forward);
+        }
+        RouteAction::Redirect(redirect) => {
+            row.action = "redirect";
+            row.told = redirect_words(redirect);
+        }
+        RouteAction::Respond(answer) => {
+            row.action = "respond";
+            row.told = format!("answers {}", answer.status.value);
+        }
+    }
+    let headers = route.request_headers.add.len() + route.request_headers.remove.len();
+    if headers > 0 {
+        row.policies.push(format!("changes {headers} request header{}", if headers == 1 { "" } else { "s" }));
+    }
+    let headers = route.response_headers.add.len() + route.response_headers.remove.len();
+    if headers > 0 {
+        row.policies.push(format!("changes {headers} response header{}", if headers == 1 { "" } else { "s" }));
+    }
+    for (_, filter) in &route.per_filter {
+        row.policies.push(match &filter.value {
+            PerFilter::ExtAuthzDisabled => "no authorization".into(),
+            PerFilter::ExtAuthzContext(_) => "context for authorization".into(),
+            PerFilter::Cors(_) => "CORS".into(),
+            PerFilter::Rbac(_) => "allowed and denied addresses".into(),
+            PerFilter::LocalRateLimit(_) => "local rate limit".into(),
+            PerFilter::HostRateLimits(_) => "rate limits of the host".into(),
+            PerFilter::Jwt(provider) => format!("token of {provider}"),
+            PerFilter::Lua { script, .. } => format!("script {script}"),
+        });
+    }
+}
+
+fn text_match(name: &str, value: &StringMatch, invert: bool) -> String {
+    let (is, not) = (if invert { "is not" } else { "is" }, if invert { "does not " } else { "" });
+    let s = if invert { "" } else { "s" };
+    match value {
+        StringMatch::Exact(text) => format!("{name} {is} {text}"),
+        StringMatch::Prefix(text) => format!("{name} {not}start{s} with {text}"),
+        StringMatch::Suffix(text) => format!("{name} {not}end{s} with {text}"),
+        StringMatch::Contains(text) => format!("{name} {not}contain{s} {text}"),
+        StringMatch::Regex(regex) => format!("{name} {not}match{} {}", if invert { "" } else { "es" }, regex.regex),
+        StringMatch::Present => format!("{name} is {}", if invert { "absent" } else { "there" }),
+    }
+}
+
+fn conditions(matcher: &RouteMatch) -> Vec<String> {
+    let mut out = Vec::new();
+    for Sourced { value: HeaderMatch { name, value, invert, .. }, .. } in &matcher.headers {
+        out.push(text_match(name, value, *invert));
+    }
+    for query in &matcher.query {
+        out.push(text_match(&format!("?{}", query.value.name), &query.value.value, false));
+    }
+    if let Some(fraction) = &matcher.fraction {
+        out.push(format!("{} % of requests", fraction.percent.value));
+    }
+    if matcher.grpc {
+        out.push("gRPC only".into());
+    }
+    if matcher.case_sensitive.as_ref().is_some_and(|sensitive| !sensitive.value) {
+        out.push("case does not count".into());
+    }
+    out
+}
+
+fn seconds(of: Duration) -> String {
+    match (of.as_secs(), of.subsec_millis()) {
+        (0, millis) => format!("{millis} ms"),
+        (seconds, 0) => format!("{seconds} s"),
+        (seconds, millis) => format!("{seconds}.{millis:03} s"),
+    }
+}
+
+fn policies(out: &mut Vec<String>, forward: &crate::ir::Forward) {
+    if let Some(timeout) = &forward.timeout {
+        out.push(if timeout.value.is_zero() { "no timeout".into() } else { format!("timeout {}", seconds(timeout.value)) });
+    }
+    if let Some(rewrite) = &forward.path_rewrite {
+        out.push(match &rewrite.value {
+            PathRewrite::Prefix(path) => format!("path becomes {path}"),
+            PathRewrite::Regex(regex) => format!("path becomes {}", regex.substitution),
+        });
+    }
+    if let Some(rewrite) = &forward.host_rewrite {
+        match &rewrite.value {
+            HostRewrite::Literal(host) | HostRewrite::LiteralAndAuto(host, _) => out.push(format!("host becomes {host}")),
+            HostRewrite::Auto(true) => out.push("host becomes the endpoint's".into()),
+            HostRewrite::Auto(false) => {}
+            HostRewrite::Header(name) => out.push(format!("host becomes header {name}")),
+        }
+    }
+    if let Some(retry) = &forward.retry {
+        let times = retry.value.num_retries.as_ref().map_or(1, |times| times.value);
+        out.push(format!("retries {times}x on {}", retry.value.retry_on.value));
+    }
+    if forward.cors.is_some() {
+        out.push("CORS".into());
+    }
+    if !forward.rate_limits.is_empty() {
+        out.push(format!("{} rate limit{}", forward.rate_limits.len(), if forward.rate_limits.len() == 1 { "" } else { "s" }));
+    }
+    for mirror in &forward.mirrors {
+        out.push(format!("mirrors {} % to {}", mirror.value.percent.value, mirror.value.cluster.value));
+    }
+    if !forward.hash_policies.is_empty() {
+        out.push("sticky".into());
+    }
+    for upgrade in &forward.upgrades {
+        out.push(format!("upgrades to {}", upgrade.value));
+    }
+}
+
+fn redirect_words(redirect: &Redirect) -> String {
+    let code = match redirect.code.as_ref().map(|code| code.value) {
+        None | Some(RedirectCode::MovedPermanently) => 301,
+        Some(RedirectCode::Found) => 302,
+        Some(RedirectCode::SeeOther) => 303,
+        Some(RedirectCode::TemporaryRedirect) => 307,
+        Some(RedirectCode::PermanentRedirect) => 308,
+    };
+    let mut out = format!("redirects ({code}) to ");
+    if redirect.https.as_ref().is_some_and(|https| https.value) {
+        out.push_str("https://");
+    }
+    out.push_str(redirect.host.as_ref().map_or("the same host", |host| &host.value));
+    if let Some(path) = &redirect.path {
+        let text = match &path.value {
+            RedirectPath::Full(path) | RedirectPath::Prefix(path) => path.to_string(),
+            RedirectPath::Regex(regex) => regex.substitution.to_string(),
+        };
+        let _ = write!(out, ", path {text}");
+    }
+    out
+}

@@ -1,0 +1,25 @@
+//! The page: shows what the worker tells, and asks it.
+//!
+//! What must not be here: anything that is worked out from a configuration.
+
+#[cfg(target_arch = "wasm32")]
+mod app;
+#[cfg(target_arch = "wasm32")]
+mod editor;
+#[cfg(target_arch = "wasm32")]
+mod examples;
+#[cfg(target_arch = "wasm32")]
+mod files;
+#[cfg(target_arch = "wasm32")]
+mod link;
+#[cfg(target_arch = "wasm32")]
+mod overlay;
+#[cfg(target_arch = "wasm32")]
+mod state;
+#[cfg(target_arch = "wasm32")]
+mod views;
+
+fn main() {
+    #[cfg(target_arch = "wasm32")]
+    app::start();
+}

@@ -1,0 +1,200 @@
+//! Findings by resource, worst first, and what had no effect.
+//!
+//! What must not be here: the words of a finding.
+
+use crate::link::ask;
+use crate::state::App;
+use chancery_web::protocol::{Finding, LedgerRow, Question};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+const SEVERITIES: [&str; 3] = ["error", "warning", "notice"];
+
+fn rank(severity: &str) -> usize {
+    SEVERITIES.iter().position(|known| *known == severity).unwrap_or(SEVERITIES.len())
+}
+
+/// Findings of one resource.
+type Group = (String, Vec<Finding>);
+
+fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let wanted = wanted.to_lowercase();
+    let fits = |finding: &&Finding| {
+        let text = format!("{} {} {}", finding.message, finding.code, finding.object.as_ref().map(ToString::to_string).unwrap_or_default());
+        !hidden.contains(&finding.severity.as_str()) && (wanted.is_empty() || text.to_lowercase().contains(&wanted))
+    };
+    for finding in findings.iter().filter(fits) {
+        let of = finding.object.as_ref().or(finding.resource.as_ref());
+        let name = of.map_or_else(|| finding.span.as_ref().map_or("The whole".into(), |span| span.file.clone()), ToString::to_string);
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, all)) => all.push(finding.clone()),
+            None => groups.push((name, vec![finding.clone()])),
+        }
+    }
+    for (_, all) in &mut groups {
+        all.sort_by_key(|finding| rank(&finding.severity));
+    }
+    groups.sort_by_key(|(_, all)| all.first().map_or(9, |finding| rank(&finding.severity)));
+    groups
+}
+
+/// The view.
+#[component]
+pub fn FindingsView(app: App) -> impl IntoView {
+    let wanted = RwSignal::new(String::new());
+    let hidden = RwSignal::new(Vec::<&'static str>::new());
+    let ledger = RwSignal::new(Vec::<LedgerRow>::new());
+    Effect::new(move |_| {
+        app.generation.track();
+        spawn_local(async move {
+            if let Ok(rows) = ask::<Vec<LedgerRow>>(Question::Ledger).await {
+                ledger.set(rows);
+            }
+        });
+    });
+    let groups =
+        Memo::new(move |_| app.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(&compiled.findings, wanted, hidden)))));
+    let filters = SEVERITIES.map(|severity| {
+        let count = move || app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count());
+        let shown = move || hidden.with(|hidden| !hidden.contains(&severity));
+        let toggle = move |_| {
+            hidden.update(|hidden| match hidden.iter().position(|known| *known == severity) {
+                Some(at) => drop(hidden.remove(at)),
+                None => hidden.push(severity),
+            })
+        };
+        view! {
+            <button class=format!("chip filter {severity}") aria-pressed=move || shown().to_string() on:click=toggle>
+                <span class=format!("mark {severity}") aria-hidden="true"></span>
+                {move || format!("{} {severity}{}", count(), if count() == 1 { "" } else { "s" })}
+            </button>
+        }
+    });
+    let nothing = move || {
+        let any = app.compiled.with(|compiled| !compiled.findings.is_empty());
+        let word = if any { "No finding fits the filter." } else { "Nothing is wrong with this configuration." };
+        groups.with(Vec::is_empty).then(|| view! { <p class="empty">{word}</p> })
+    };
+    view! {
+        <div class="bar">
+            {filters.collect_view()}
+            <input
+                class="field grow" type="search" placeholder="Filter findings" aria-label="Filter findings"
+                prop:value=move || wanted.get() on:input=move |event| wanted.set(event_target_value(&event))
+            />
+        </div>
+        <div class="scroll" tabindex="0" aria-label="Findings">
+            {nothing}
+            {move || groups.get().into_iter().map(|(name, all)| view! { <GroupCard app=app name=name all=all /> }).collect_view()}
+            <Idle app=app ledger=ledger />
+        </div>
+    }
+}
+
+#[component]
+fn GroupCard(app: App, name: String, all: Vec<Finding>) -> impl IntoView {
+    view! {
+        <section class="group">
+            <h2 class="group-name">{name}</h2>
+            {all.into_iter().map(|finding| view! { <Card app=app finding=finding /> }).collect_view()}
+        </section>
+    }
+}
+
+#[component]
+fn Card(app: App, finding: Finding) -> impl IntoView {
+    let Finding { code, severity, message, span, help, fix, related, .. } = finding;
+    let selected = {
+        let span = span.clone();
+        move || {
+            app.thread.with(|thread| {
+                thread.as_ref().is_some_and(|thread| {
+                    thread.spans.iter().any(|its| span.as_ref().is_some_and(|span| its.file == span.file && its.line == span.line))
+                })
+            })
+        }
+    };
+    let source = span.map(|span| {
+        let label = format!("{}:{}", span.file, span.line);
+        view! { <button class="chip source" on:click=move |_| app.go(&span)>{label}</button> }
+    });
+    let related = related.into_iter().filter_map(|related| {
+        let span = related.span?;
+        let label = format!("{}:{}", span.file, span.line);
+        Some(view! { <p class="related">{related.message} " " <button class="chip source" on:click=move |_| app.go(&span)>{label}</button></p> })
+    });
+    let page = code.clone();
+    view! {
+        <article class=format!("finding {severity}") class:selected=selected>
+            <span class=format!("mark {severity}") role="img" aria-label=severity.clone()></span>
+            <div class="finding-body">
+                <p class="finding-message">{words(&message)}</p>
+                {help.map(|help| view! { <p class="finding-help">{words(&help)}</p> })}
+                {related.collect_view()}
+                <div class="finding-foot">
+                    {source}
+                    {fix.map(|fix| {
+                        let label = fix.message.clone();
+                        view! { <button class="chip fix" on:click=move |_| app.fix(&fix)><span>{words(&label)}</span></button> }
+                    })}
+                    <button class="link" on:click=move |_| app.open_page(page.clone())>{code}</button>
+                </div>
+            </div>
+        </article>
+    }
+}
+
+/// Text whose words in backticks are code.
+pub fn words(text: &str) -> AnyView {
+    let part = |(at, part): (usize, &str)| {
+        let part = part.to_string();
+        if at % 2 == 1 { view! { <code>{part}</code> }.into_any() } else { view! { <span>{part}</span> }.into_any() }
+    };
+    text.split('`').enumerate().map(part).collect_view().into_any()
+}
+
+/// What had no effect.
+#[component]
+fn Idle(app: App, ledger: RwSignal<Vec<LedgerRow>>) -> impl IntoView {
+    let idle = move || {
+        ledger.with(|rows| rows.iter().filter(|row| matches!(row.state.as_str(), "ignored" | "shadowed" | "invalid")).cloned().collect::<Vec<_>>())
+    };
+    move || {
+        let rows = idle();
+        let total = ledger.with(Vec::len);
+        if total == 0 {
+            return ().into_any();
+        }
+        let title = match rows.len() {
+            0 => format!("All {total} inputs have an effect"),
+            1 => format!("1 of {total} inputs had no effect"),
+            count => format!("{count} of {total} inputs had no effect"),
+        };
+        let row = |row: LedgerRow| {
+            let said = match (&row.by, &row.detail, &row.why) {
+                (Some(by), ..) => format!("by {by}"),
+                (_, Some(detail), _) => detail.clone(),
+                (.., Some(why)) => why.replace('-', " "),
+                _ => String::new(),
+            };
+            let span = row.span.clone();
+            let label = span.as_ref().map(|span| format!("{}:{}", span.file, span.line)).unwrap_or_default();
+            view! {
+                <li class="idle-row">
+                    <span class=format!("state {}", row.state)>{row.state.clone()}</span>
+                    <span class="idle-name">{row.resource.to_string()}</span>
+                    <span class="idle-why">{words(&said)}</span>
+                    <button class="chip source" on:click=move |_| if let Some(span) = &span { app.go(span) }>{label}</button>
+                </li>
+            }
+        };
+        view! {
+            <section class="group idle">
+                <h2 class="group-name">{title}</h2>
+                <ul class="idle-list">{rows.into_iter().take(500).map(row).collect_view()}</ul>
+            </section>
+        }
+        .into_any()
+    }
+}

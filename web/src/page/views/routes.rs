@@ -1,0 +1,137 @@
+//! The routes, in the order in which Envoy tries them.
+//!
+//! What must not be here: which route takes a request.
+
+use super::tree::open_place;
+use crate::link::ask;
+use crate::state::App;
+use chancery_web::protocol::{Doc, Question, RouteRow, Target};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+/// Rows that are drawn at most; a filter finds the others.
+const MOST: usize = 400;
+
+/// Routes under one heading.
+type Section = (String, String, Vec<RouteRow>);
+
+fn sections(rows: &[RouteRow], wanted: &str) -> (Vec<Section>, usize) {
+    let wanted = wanted.to_lowercase();
+    let fits = |row: &&RouteRow| {
+        let text = format!(
+            "{} {} {} {} {}",
+            row.path,
+            row.told,
+            row.domains.join(" "),
+            row.conditions.join(" "),
+            row.made_by.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        );
+        wanted.is_empty() || text.to_lowercase().contains(&wanted)
+    };
+    let (mut out, mut hidden) = (Vec::<Section>::new(), 0);
+    for (at, row) in rows.iter().filter(fits).enumerate() {
+        if at >= MOST {
+            hidden += 1;
+            continue;
+        }
+        let outer = format!("{} · {}", row.listener, row.address);
+        let inner = if row.domains.is_empty() { row.chain.clone() } else { format!("{} · {}", row.domains.join(", "), row.chain) };
+        match out.last_mut() {
+            Some((known, host, all)) if *known == outer && *host == inner => all.push(row.clone()),
+            _ => out.push((outer, inner, vec![row.clone()])),
+        }
+    }
+    (out, hidden)
+}
+
+/// The view.
+#[component]
+pub fn RoutesView(app: App) -> impl IntoView {
+    let rows = RwSignal::new(Vec::<RouteRow>::new());
+    let wanted = RwSignal::new(String::new());
+    Effect::new(move |_| {
+        app.generation.track();
+        spawn_local(async move {
+            if let Ok(answer) = ask::<Vec<RouteRow>>(Question::Routes).await {
+                let _ = rows.try_set(answer);
+            }
+        });
+    });
+    let shown = Memo::new(move |_| rows.with(|rows| wanted.with(|wanted| sections(rows, wanted))));
+    let body = move || {
+        let (sections, hidden) = shown.get();
+        if sections.is_empty() {
+            let word = if rows.with(Vec::is_empty) {
+                "Envoy has no route yet. A Listener, a Host and a Mapping make one."
+            } else {
+                "No route fits the filter."
+            };
+            return view! { <p class="empty">{word}</p> }.into_any();
+        }
+        let mut last = String::new();
+        let sections = sections.into_iter().map(|(listener, host, rows)| {
+            let heading = (listener != last).then(|| listener.clone());
+            last = listener;
+            view! {
+                {heading.map(|heading| view! { <h2 class="group-name">{heading}</h2> })}
+                <h3 class="host-name">{host}</h3>
+                <table class="routes">
+                    <thead><tr><th class="order">"#"</th><th>"Match"</th><th>"Action"</th><th>"Policies"</th><th>"Made by"</th></tr></thead>
+                    <tbody>{rows.into_iter().map(|row| view! { <RouteLine app=app row=row /> }).collect_view()}</tbody>
+                </table>
+            }
+        });
+        let more = (hidden > 0).then(|| view! { <p class="empty">{format!("{hidden} more routes: type into the filter to find them.")}</p> });
+        view! { <div>{sections.collect_view()} {more}</div> }.into_any()
+    };
+    view! {
+        <div class="bar">
+            <input
+                class="field grow" type="search" placeholder="Filter by path, host, cluster or resource" aria-label="Filter routes"
+                prop:value=move || wanted.get() on:input=move |event| wanted.set(event_target_value(&event))
+            />
+        </div>
+        <div class="scroll" class:threaded=move || app.thread.with(Option::is_some) tabindex="0" aria-label="Routes">{body}</div>
+    }
+}
+
+#[component]
+fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
+    let pointer = row.pointer.clone();
+    let lit = {
+        let pointer = pointer.clone();
+        move || {
+            app.thread.with(|thread| {
+                thread.as_ref().is_some_and(|thread| {
+                    thread.envoy.iter().any(|place| place.starts_with(&pointer) && !place[pointer.len()..].starts_with(|c: char| c.is_ascii_digit()))
+                })
+            })
+        }
+    };
+    let made_by: Vec<String> = row.made_by.iter().map(ToString::to_string).collect();
+    let select = {
+        let pointer = pointer.clone();
+        move || app.select(Target::Place { doc: Doc::Envoy, pointer: pointer.clone() })
+    };
+    let by_key = select.clone();
+    let shadow = row.shadowed_by.map(|by| view! { <span class="shadow-note">{format!("never reached: route {by} takes all its requests")}</span> });
+    view! {
+        <tr
+            class=format!("route {}", row.action) class:shadowed=row.shadowed_by.is_some() class:lit=lit tabindex="0"
+            on:click=move |_| select() on:keydown=move |event| if event.key() == "Enter" { by_key() }
+        >
+            <td class="order">{row.order}</td>
+            <td class="match">
+                <span class="path">{row.path.clone()}</span>
+                {row.conditions.iter().map(|condition| view! { <span class="condition">{condition.clone()}</span> }).collect_view()}
+                {shadow}
+            </td>
+            <td class="action">{row.told.clone()}</td>
+            <td class="policies">{row.policies.iter().map(|policy| view! { <span class="policy">{policy.clone()}</span> }).collect_view()}</td>
+            <td class="made-by">
+                {made_by.join(", ")}
+                <button class="quiet" title="Show it in Envoy's configuration" on:click=move |event| { event.stop_propagation(); open_place(app, pointer.clone()); }>"Envoy"</button>
+            </td>
+        </tr>
+    }
+}

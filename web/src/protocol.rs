@@ -1,0 +1,398 @@
+//! What page and worker say to each other: questions and answers, as JSON.
+//!
+//! Lines count from 1, columns in UTF-16 units from 0, as the editor has them.
+//!
+//! What must not be here: what either does with it.
+
+use serde::{Deserialize, Serialize};
+
+/// A file of the editor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What the page may ask.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// Compile this; answered by [`Compiled`].
+    Compile {
+        /// All files.
+        files: Vec<SourceFile>,
+        /// The dialect, if the person chose one.
+        dialect: Option<String>,
+    },
+    /// Rows of a document; answered by [`Rows`].
+    Rows {
+        /// Which document.
+        doc: Doc,
+        /// The first row.
+        from: u32,
+        /// How many.
+        count: u32,
+    },
+    /// Open or close a row; answered by [`Rows`] with none in it.
+    Toggle {
+        /// Which document.
+        doc: Doc,
+        /// The row's number.
+        node: u32,
+    },
+    /// Open or close everything; answered like `Toggle`.
+    Fold {
+        /// Which document.
+        doc: Doc,
+        /// Whether all is to be open.
+        open: bool,
+    },
+    /// The next row that holds a text; answered by [`Found`].
+    Find {
+        /// Which document.
+        doc: Doc,
+        /// What to look for; case does not count.
+        text: String,
+        /// Start after this row.
+        after: Option<u32>,
+        /// Towards the start.
+        back: bool,
+    },
+    /// Everything that belongs to a place; answered by [`Thread`].
+    Select(Target),
+    /// Nothing is selected any more.
+    Release,
+    /// The routes; answered by a list of [`RouteRow`].
+    Routes,
+    /// What became of every resource; answered by a list of [`LedgerRow`].
+    Ledger,
+    /// What there is to say of a place; answered by `Option<Hover>`.
+    Hover(Spot),
+    /// What may be written; answered by [`Completions`].
+    Complete {
+        /// Where.
+        spot: Spot,
+        /// The file as it is now.
+        text: String,
+    },
+    /// A whole document as text; answered by a string.
+    Text {
+        /// Which document.
+        doc: Doc,
+        /// YAML rather than JSON.
+        yaml: bool,
+    },
+    /// The page of a code of findings, in Markdown; answered by a string.
+    Page {
+        /// The code.
+        code: String,
+    },
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spot {
+    /// The file's name.
+    pub file: String,
+    /// Line.
+    pub line: u32,
+    /// Column.
+    pub column: u32,
+}
+
+/// What can be selected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// A line of a file.
+    Line {
+        /// The file's name.
+        file: String,
+        /// Line.
+        line: u32,
+    },
+    /// A place in a document, as a JSON pointer.
+    Place {
+        /// Which document.
+        doc: Doc,
+        /// Where.
+        pointer: String,
+    },
+    /// A row of a document.
+    Row {
+        /// Which document.
+        doc: Doc,
+        /// The row's number.
+        node: u32,
+    },
+}
+
+/// A document that is shown as a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doc {
+    /// The configuration as the controller loads it.
+    Config,
+    /// The intermediate representation.
+    Ir,
+    /// One Envoy bootstrap.
+    Envoy,
+}
+
+impl Doc {
+    /// All of them.
+    pub const ALL: [Doc; 3] = [Doc::Config, Doc::Ir, Doc::Envoy];
+}
+
+/// An answer to a question, or why there is none.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer<T> {
+    /// The answer.
+    Fine(T),
+    /// Why there is none.
+    Refused(String),
+}
+
+/// What a compile found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Compiled {
+    /// The dialect.
+    pub dialect: String,
+    /// All dialects there are.
+    pub dialects: Vec<String>,
+    /// How many resources.
+    pub resources: usize,
+    /// How many routes.
+    pub routes: usize,
+    /// How many clusters.
+    pub clusters: usize,
+    /// How many inputs had no effect.
+    pub idle: usize,
+    /// Milliseconds that it took.
+    pub took: f64,
+    /// Everything found, by file and place.
+    pub findings: Vec<Finding>,
+    /// Resources by name and place.
+    pub names: Vec<Named>,
+}
+
+/// A resource and where its name stands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Named {
+    /// Kind and name.
+    pub label: String,
+    /// File.
+    pub file: String,
+    /// Line.
+    pub line: u32,
+}
+
+/// A range of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// The file's name.
+    pub file: String,
+    /// First line.
+    pub line: u32,
+    /// Last line.
+    pub end_line: u32,
+    /// First column.
+    #[serde(rename = "column_utf16")]
+    pub column: u32,
+    /// Column of the end.
+    #[serde(rename = "end_column_utf16")]
+    pub end_column: u32,
+}
+
+/// A resource by its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ResourceRef {
+    /// Kind.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// Namespace, where it has one.
+    pub namespace: Option<String>,
+}
+
+impl std::fmt::Display for ResourceRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", if self.kind.is_empty() { "object" } else { &self.kind }, self.name)
+    }
+}
+
+/// A finding, as `chancery_core::explain::Finding` tells it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Its code.
+    pub code: String,
+    /// `error`, `warning` or `notice`.
+    pub severity: String,
+    /// One sentence.
+    pub message: String,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+    /// The field.
+    pub path: Option<String>,
+    /// The resource on which the controller reports it.
+    pub resource: Option<ResourceRef>,
+    /// The object where it stands.
+    pub object: Option<ResourceRef>,
+    /// Other places that explain it.
+    pub related: Vec<Related>,
+    /// What would help.
+    pub help: Option<String>,
+    /// A change that certainly mends it.
+    pub fix: Option<Fix>,
+}
+
+/// Another place that explains a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Related {
+    /// What is there.
+    pub message: String,
+    /// Where.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}
+
+/// A change of the text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fix {
+    /// What it does.
+    pub message: String,
+    /// What takes the place of the text there.
+    pub replacement: String,
+    /// What is replaced.
+    #[serde(flatten)]
+    pub span: Span,
+}
+
+/// Some rows of a document.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rows {
+    /// How many rows the document has as it is folded now.
+    pub total: u32,
+    /// The first row that belongs to the selection.
+    pub lit: Option<u32>,
+    /// The first of `rows`.
+    pub from: u32,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// One line of a tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its number in the document, whatever is folded.
+    pub node: u32,
+    /// How deep it stands.
+    pub depth: u32,
+    /// The key, or the number in a list.
+    pub key: String,
+    /// Whether it is an element of a list.
+    pub item: bool,
+    /// The value in one line, or what it holds.
+    pub text: String,
+    /// `object`, `array`, `string`, `number`, `bool` or `null`.
+    pub sort: String,
+    /// Whether it is open; nothing for what holds nothing.
+    pub open: Option<bool>,
+    /// Where it comes from.
+    pub from: Option<Span>,
+    /// By which rule.
+    pub rule: Option<String>,
+    /// The same in words.
+    pub why: Option<String>,
+    /// Whether it belongs to the selection.
+    pub lit: bool,
+    /// Whether something in it does.
+    pub holds_lit: bool,
+}
+
+/// Where a search led.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The row as folded now, which may have been opened for it.
+    pub row: Option<u32>,
+    /// Its number in the document.
+    pub node: Option<u32>,
+    /// How many rows hold the text.
+    pub count: u32,
+    /// How many rows the document has now.
+    pub total: u32,
+}
+
+/// Everything that belongs to a selection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Thread {
+    /// What is selected, in a few words.
+    pub title: String,
+    /// What there is to say, a sentence each.
+    pub told: Vec<String>,
+    /// The lines that made it.
+    pub spans: Vec<Span>,
+    /// The resources that they belong to.
+    pub resources: Vec<ResourceRef>,
+    /// Places in the bootstrap.
+    pub envoy: Vec<String>,
+    /// The first row of each document that belongs to it, as folded now.
+    pub rows: Vec<(Doc, u32)>,
+}
+
+/// A route in its place, as `chancery_core::explain::RouteRow` tells it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouteRow {
+    /// JSON pointer of the route in the bootstrap.
+    pub pointer: String,
+    /// Name of the listener.
+    pub listener: String,
+    /// Where it listens.
+    pub address: String,
+    /// Which connections.
+    pub chain: String,
+    /// Domains of the virtual host.
+    pub domains: Vec<String>,
+    /// Its place in the virtual host, from 1.
+    pub order: u32,
+    /// How the path is matched.
+    pub path: String,
+    /// What else must match.
+    pub conditions: Vec<String>,
+    /// `forward`, `redirect`, `respond` or `tcp`.
+    pub action: String,
+    /// What happens, in words.
+    pub told: String,
+    /// Clusters that it forwards to.
+    pub upstreams: Vec<String>,
+    /// What else happens on the way.
+    pub policies: Vec<String>,
+    /// The resources that made it.
+    pub made_by: Vec<ResourceRef>,
+    /// The order of a route before it that takes all its requests.
+    pub shadowed_by: Option<u32>,
+}
+
+/// What became of a resource, as `chancery_core::explain::LedgerRow` tells it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LedgerRow {
+    /// Its name.
+    pub resource: ResourceRef,
+    /// `emitted`, `merged`, `shadowed`, `ignored` or `invalid`.
+    pub state: String,
+    /// What was made of it.
+    pub into: Vec<String>,
+    /// Who took its place.
+    pub by: Option<ResourceRef>,
+    /// Why it was ignored, as one word.
+    pub why: Option<String>,
+    /// The same in words.
+    pub detail: Option<String>,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}

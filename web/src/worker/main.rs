@@ -1,0 +1,32 @@
+//! The worker: holds the core, answers the page's questions, one after the other.
+//!
+//! What must not be here: anything that the core could do for other hosts as well.
+
+#[cfg(target_arch = "wasm32")]
+mod session;
+#[cfg(target_arch = "wasm32")]
+mod thread;
+#[cfg(target_arch = "wasm32")]
+mod tree;
+
+#[cfg(target_arch = "wasm32")]
+mod entry {
+    use crate::session::Session;
+    use std::cell::RefCell;
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    thread_local! {
+        static SESSION: RefCell<Session> = RefCell::new(Session::default());
+    }
+
+    /// Answers a question, both as JSON.
+    #[wasm_bindgen]
+    pub fn answer(question: &str) -> String {
+        SESSION.with(|session| session.borrow_mut().answer(question))
+    }
+}
+
+fn main() {
+    #[cfg(target_arch = "wasm32")]
+    console_error_panic_hook::set_once();
+}

@@ -1,0 +1,75 @@
+//! What belongs to a selection, in the page's words.
+//!
+//! What must not be here: finding it out; that is `chancery_core::explain::Thread`.
+
+use crate::session::span;
+use crate::tree::Tree;
+use chancery_core::compile::Compilation;
+use chancery_core::explain::{OriginView, Positions, Thread as CoreThread, describe};
+use chancery_web::protocol::{Doc, ResourceRef, Target, Thread};
+use std::collections::BTreeMap;
+
+/// Documents by which there are.
+pub type Trees = BTreeMap<Doc, Tree>;
+
+/// The thread of a target, as the core has it.
+pub fn core_thread(target: &Target, compilation: &Compilation, trees: &Trees) -> CoreThread {
+    match target {
+        Target::Line { file, line } => {
+            let positions = Positions::new(&compilation.inputs, &compilation.objects);
+            let maps: Vec<_> = [Doc::Envoy, Doc::Ir].iter().filter_map(|doc| Some(trees.get(doc)?.map())).collect();
+            let source = positions.source(file);
+            source.and_then(|source| CoreThread::of_line(compilation, source, *line, &maps)).unwrap_or_default()
+        }
+        Target::Place { doc, pointer } => trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), pointer)).unwrap_or_default(),
+        Target::Row { doc, node } => trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default(),
+    }
+}
+
+/// The place in its own document that was selected.
+pub fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
+    match target {
+        Target::Place { doc: its, pointer } if *its == doc => Some(pointer.clone()),
+        Target::Row { doc: its, node } if *its == doc => Some(tree.pointer(*node)),
+        _ => None,
+    }
+}
+
+/// All but the rows.
+pub fn told(target: &Target, of: &CoreThread, compilation: &Compilation, trees: &Trees) -> Thread {
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let resources = of.resources(compilation).into_iter();
+    let resources: Vec<ResourceRef> = resources
+        .map(|of| ResourceRef { kind: of.kind.to_string(), name: of.name.to_string(), namespace: of.namespace.map(|name| name.to_string()) })
+        .collect();
+    let fields = of.fields(compilation);
+    let names: Vec<String> = resources.iter().map(ToString::to_string).collect();
+    let (mut title, mut told) = (names.join(", "), Vec::new());
+    if let [field] = &fields[..] {
+        title = format!("{field} of {title}");
+    }
+    let place = [Doc::Envoy, Doc::Ir, Doc::Config].into_iter().find_map(|doc| {
+        let tree = trees.get(&doc)?;
+        Some((tree, own_place(target, doc, tree)?))
+    });
+    if let Some((tree, pointer)) = place {
+        title = describe(tree.root(), &pointer).join(" › ");
+        if let Some(made) = tree.map().lookup(&pointer) {
+            if made.pointer != pointer {
+                told.push(format!("It is part of {}.", describe(tree.root(), &made.pointer).last().cloned().unwrap_or_else(|| "the whole".into())));
+            }
+            for origin in made.origins {
+                let why = OriginView::of(*origin, compilation, &positions).why;
+                if !told.contains(&why) {
+                    told.push(why);
+                }
+            }
+        }
+        if told.is_empty() {
+            told.push("No resource has a part in it: the controller always writes it so.".into());
+        }
+    } else if of.is_empty() {
+        title = "No resource stands here".into();
+    }
+    Thread { title, told, spans: of.spans(&positions).iter().map(span).collect(), resources, ..Thread::default() }
+}

@@ -1,0 +1,326 @@
+//! A document as rows: which there are, which are folded, where each comes from. Only the rows that are looked at are ever made.
+//!
+//! What must not be here: how a row looks.
+
+use chancery_core::backend::OutputMap;
+use chancery_core::compile::Compilation;
+use chancery_core::explain::{OriginView, Positions};
+use chancery_core::resource::Rule;
+use chancery_core::text::{Node, Value, to_json};
+use chancery_web::protocol::{Found, Row, Rows};
+use std::collections::{BTreeSet, HashSet};
+
+/// Rows that are open to begin with, by depth.
+const OPEN_TO: u16 = 3;
+
+/// What is shown of a text in one row.
+const MOST_CHARACTERS: usize = 400;
+
+/// A document, its rows, and what is folded.
+pub struct Tree {
+    root: Node,
+    map: OutputMap,
+    items: Vec<Item>,
+    /// Pointers of rows that were opened or closed against the habit.
+    changed: HashSet<String>,
+    /// Whether rows are open by habit, whatever their depth.
+    habit: Option<bool>,
+    /// Rows as folded now.
+    visible: Vec<u32>,
+    /// Which belong to the selection: first row and the one after the last.
+    lit: Vec<(u32, u32)>,
+}
+
+/// A row before it is made.
+struct Item {
+    parent: u32,
+    /// Its place in its parent.
+    at: u32,
+    depth: u16,
+    /// The row after its last descendant.
+    end: u32,
+}
+
+impl Tree {
+    /// Of a document and what made it.
+    pub fn new(root: Node, map: OutputMap) -> Self {
+        let mut tree = Self { root, map, items: Vec::new(), changed: HashSet::new(), habit: None, visible: Vec::new(), lit: Vec::new() };
+        let mut items = Vec::new();
+        count(&tree.root, u32::MAX, 0, 0, &mut items);
+        tree.items = items;
+        tree.show();
+        tree
+    }
+
+    /// Takes over what was folded in the document before.
+    pub fn like(mut self, before: Self) -> Self {
+        self.changed = before.changed;
+        self.habit = before.habit;
+        self.show();
+        self
+    }
+
+    /// The document.
+    pub fn root(&self) -> &Node {
+        &self.root
+    }
+
+    /// Where each origin went.
+    pub fn map(&self) -> &OutputMap {
+        &self.map
+    }
+
+    fn steps(&self, item: u32) -> Vec<u32> {
+        let mut steps = Vec::new();
+        let mut at = item;
+        while let Some(item) = self.items.get(at as usize).filter(|item| item.parent != u32::MAX) {
+            steps.push(item.at);
+            at = item.parent;
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// A row's key, node and pointer.
+    fn look(&self, item: u32) -> (String, bool, &Node, String) {
+        let (mut node, mut key, mut pointer, mut is_item) = (&self.root, String::new(), String::new(), false);
+        for step in self.steps(item) {
+            match &node.value {
+                Value::Object(object) => {
+                    let Some(entry) = object.entries().get(step as usize) else { break };
+                    key = entry.key.to_string();
+                    pointer.push('/');
+                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                    node = &entry.value;
+                    is_item = false;
+                }
+                Value::Array(list) => {
+                    let Some(inner) = list.get(step as usize) else { break };
+                    key = step.to_string();
+                    pointer.push('/');
+                    pointer.push_str(&key);
+                    node = inner;
+                    is_item = true;
+                }
+                _ => break,
+            }
+        }
+        (key, is_item, node, pointer)
+    }
+
+    /// The pointer of a row.
+    pub fn pointer(&self, item: u32) -> String {
+        self.look(item).3
+    }
+
+    /// The row of a pointer, or of the nearest that there is.
+    pub fn item(&self, pointer: &str) -> u32 {
+        let (mut node, mut item) = (&self.root, 0);
+        for step in pointer.split('/').skip(1) {
+            let key = step.replace("~1", "/").replace("~0", "~");
+            let (at, next) = match &node.value {
+                Value::Object(object) => match object.position(&key).and_then(|at| Some((at, &object.entries().get(at)?.value))) {
+                    Some(found) => found,
+                    None => break,
+                },
+                Value::Array(list) => match key.parse::<usize>().ok().and_then(|at| Some((at, list.get(at)?))) {
+                    Some(found) => found,
+                    None => break,
+                },
+                _ => break,
+            };
+            let mut child = item + 1;
+            for _ in 0..at {
+                child = self.items.get(child as usize).map_or(child, |item| item.end);
+            }
+            (node, item) = (next, child);
+        }
+        item
+    }
+
+    fn is_open(&self, item: u32) -> bool {
+        let depth = self.items.get(item as usize).map_or(0, |item| item.depth);
+        let habit = self.habit.unwrap_or(depth < OPEN_TO);
+        habit != (!self.changed.is_empty() && self.changed.contains(&self.pointer(item)))
+    }
+
+    fn show(&mut self) {
+        let mut visible = Vec::new();
+        // The root itself is no row.
+        let mut at = 1;
+        while let Some(item) = self.items.get(at as usize) {
+            visible.push(at);
+            let holds = item.end > at + 1;
+            at = if holds && !self.is_open(at) { item.end } else { at + 1 };
+        }
+        self.visible = visible;
+    }
+
+    fn set_open(&mut self, item: u32, open: bool) {
+        if self.is_open(item) != open {
+            let pointer = self.pointer(item);
+            if !self.changed.remove(&pointer) {
+                self.changed.insert(pointer);
+            }
+        }
+    }
+
+    /// Opens or closes a row.
+    pub fn toggle(&mut self, item: u32) {
+        self.set_open(item, !self.is_open(item));
+        self.show();
+    }
+
+    /// Opens or closes everything.
+    pub fn fold(&mut self, open: bool) {
+        self.changed.clear();
+        self.habit = Some(open);
+        self.show();
+    }
+
+    /// Opens what holds a row.
+    fn reveal(&mut self, item: u32) {
+        let mut at = self.items.get(item as usize).map_or(u32::MAX, |item| item.parent);
+        let mut above = Vec::new();
+        while let Some(parent) = self.items.get(at as usize).map(|item| item.parent) {
+            above.push(at);
+            at = parent;
+        }
+        for item in above.into_iter().rev().filter(|item| *item != 0) {
+            self.set_open(item, true);
+        }
+        self.show();
+    }
+
+    /// These places belong to the selection. Tells the first row of them.
+    pub fn light(&mut self, pointers: &[String]) -> Option<u32> {
+        let items: BTreeSet<u32> = pointers.iter().map(|pointer| self.item(pointer)).filter(|item| *item != 0).collect();
+        self.lit = items.iter().filter_map(|item| Some((*item, self.items.get(*item as usize)?.end))).collect();
+        let first = *items.first()?;
+        self.reveal(first);
+        self.row_of(first)
+    }
+
+    fn row_of(&self, item: u32) -> Option<u32> {
+        self.visible.binary_search(&item).ok().map(|at| at as u32)
+    }
+
+    /// Some rows.
+    pub fn rows(&self, from: u32, count: u32, compilation: &Compilation) -> Rows {
+        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+        let some = self.visible.iter().skip(from as usize).take(count as usize);
+        let rows = some.map(|item| self.row(*item, compilation, &positions)).collect();
+        let lit = self.lit.first().and_then(|(first, _)| self.row_of(*first));
+        Rows { total: self.visible.len() as u32, lit, from, rows }
+    }
+
+    fn row(&self, at: u32, compilation: &Compilation, positions: &Positions<'_>) -> Row {
+        let (key, item, node, pointer) = self.look(at);
+        let (depth, end) = self.items.get(at as usize).map_or((0, at), |item| (u32::from(item.depth), item.end));
+        let origins = self.map.get(&pointer).unwrap_or_default();
+        let origin = origins.iter().min_by_key(|origin| origin.rule() == Rule::Default);
+        let view = origin.map(|origin| OriginView::of(*origin, compilation, positions));
+        let lit = self.lit.iter().any(|(first, after)| *first <= at && at < *after);
+        let holds_lit = !lit && self.lit.iter().any(|(first, _)| at < *first && *first < end);
+        Row {
+            node: at,
+            depth: depth.saturating_sub(1),
+            text: told(node),
+            sort: sort(node).into(),
+            open: (end > at + 1).then(|| self.is_open(at)),
+            from: view.as_ref().and_then(|view| view.span.as_ref()).map(crate::session::span),
+            rule: view.as_ref().map(|view| view.rule.name().into()),
+            why: view.map(|view| view.why),
+            key,
+            item,
+            lit,
+            holds_lit,
+        }
+    }
+
+    /// The next row whose key or value holds a text.
+    pub fn find(&mut self, text: &str, after: Option<u32>, back: bool) -> Found {
+        let wanted = text.to_lowercase();
+        let mut hits = Vec::new();
+        if !wanted.is_empty() {
+            let mut at = 0;
+            search(&self.root, "", &wanted, &mut at, &mut hits);
+        }
+        let next = match (after, back) {
+            (Some(after), true) => hits.iter().rev().find(|hit| **hit < after).or(hits.last()),
+            (Some(after), false) => hits.iter().find(|hit| **hit > after).or(hits.first()),
+            (None, _) => hits.first(),
+        };
+        let next = next.copied();
+        if let Some(item) = next {
+            self.reveal(item);
+        }
+        Found { row: next.and_then(|item| self.row_of(item)), node: next, count: hits.len() as u32, total: self.visible.len() as u32 }
+    }
+}
+
+/// Numbers the rows in the order of the document.
+fn count(node: &Node, parent: u32, at: u32, depth: u16, items: &mut Vec<Item>) {
+    let own = items.len() as u32;
+    items.push(Item { parent, at, depth, end: 0 });
+    let children: Vec<&Node> = match &node.value {
+        Value::Object(object) => object.iter().map(|entry| &entry.value).collect(),
+        Value::Array(list) => list.iter().collect(),
+        _ => Vec::new(),
+    };
+    for (at, child) in children.into_iter().enumerate() {
+        count(child, own, at as u32, depth.saturating_add(1), items);
+    }
+    let end = items.len() as u32;
+    if let Some(item) = items.get_mut(own as usize) {
+        item.end = end;
+    }
+}
+
+fn search(node: &Node, key: &str, wanted: &str, at: &mut u32, hits: &mut Vec<u32>) {
+    let own = *at;
+    *at += 1;
+    let holds = |text: &str| text.to_lowercase().contains(wanted);
+    let value = match &node.value {
+        Value::String(text) => holds(text),
+        Value::Object(_) | Value::Array(_) | Value::Null => false,
+        _ => holds(&to_json(node, false)),
+    };
+    if value || holds(key) {
+        hits.push(own);
+    }
+    match &node.value {
+        Value::Object(object) => object.iter().for_each(|entry| search(&entry.value, &entry.key, wanted, at, hits)),
+        Value::Array(list) => list.iter().for_each(|item| search(item, "", wanted, at, hits)),
+        _ => {}
+    }
+}
+
+fn sort(node: &Node) -> &'static str {
+    match &node.value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::String(_) => "string",
+        Value::Object(_) => "object",
+        Value::Array(_) => "array",
+        _ => "number",
+    }
+}
+
+/// A value in one line, or what it holds.
+fn told(node: &Node) -> String {
+    let name = || ["name", "cluster_name", "hostname", "prefix"].iter().find_map(|key| node.get(key)?.as_str()).unwrap_or_default().to_string();
+    match &node.value {
+        Value::Object(object) if object.is_empty() => "{}".into(),
+        Value::Array(list) if list.is_empty() => "[]".into(),
+        Value::Object(_) => name(),
+        Value::Array(list) => list.len().to_string(),
+        _ => {
+            let text = to_json(node, false);
+            match text.char_indices().nth(MOST_CHARACTERS) {
+                Some((at, _)) => format!("{}…", &text[..at]),
+                None => text,
+            }
+        }
+    }
+}
