@@ -51,6 +51,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Draw what refers to what, and what Envoy gets of it.
     Graph(GraphArgs),
+    /// Tell how one thing leads to another, by which fields.
+    Why(WhyArgs),
     /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),
     /// List the kinds of resources that are read.
@@ -331,8 +333,9 @@ pub enum Format {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  chancery graph gateway/ | dot -Tsvg > gateway.svg
-  chancery graph --format mermaid gateway/")]
+  chancery graph --format svg gateway/ > gateway.svg
+  chancery graph --format mermaid --from Mapping/quote gateway/
+  chancery graph --only-errors gateway/ | dot -Tpng > wrong.png")]
 pub struct GraphArgs {
     #[command(flatten)]
     pub inputs: Inputs,
@@ -342,10 +345,47 @@ pub struct GraphArgs {
     /// Only the resources and what they refer to.
     #[arg(long)]
     pub resources: bool,
+    /// Only what this node leads to and what leads to it, as `quote`, `Mapping/quote` or `cluster:NAME`; may be given several times.
+    #[arg(long, value_name = "NODE")]
+    pub from: Vec<String>,
+    /// At most so many relations away from it.
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Only these kinds, of resources (`Mapping`) or of Envoy's parts (`cluster`); may be given several times.
+    #[arg(long, value_name = "KIND")]
+    pub kind: Vec<String>,
+    /// Only what is wrong or missing, and its neighbours.
+    #[arg(long)]
+    pub only_errors: bool,
+    /// With `--format svg`: also what the controller adds by itself, as its readiness checks.
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `why`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery why Host/shop cluster_quote_default gateway/
+  chancery why http quote gateway.yaml
+
+Exit codes: 0 there is a way, 1 there is none, 2 the input cannot be used.")]
+pub struct WhyArgs {
+    /// The one: `quote`, `Mapping/quote`, `cluster:NAME` or an id of `chancery graph --format json`.
+    #[arg(value_name = "NODE")]
+    pub from: String,
+    /// The other.
+    #[arg(value_name = "NODE")]
+    pub to: String,
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
 }
 
 /// `--format` of graphs.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GraphFormat {
     /// Graphviz.
     Dot,
@@ -353,6 +393,8 @@ pub enum GraphFormat {
     Mermaid,
     /// JSON.
     Json,
+    /// A picture, light or dark as the viewer prefers.
+    Svg,
 }
 
 /// `ledger`

@@ -1,11 +1,13 @@
-//! `chancery graph`: the graph for Graphviz, Mermaid or programs.
+//! `chancery graph`: the graph as a picture, for Graphviz, Mermaid or programs.
 //!
 //! What must not be here: what refers to what; that is `chancery_core::explain::graph`.
 
 use crate::args::{Deployment, GraphArgs, GraphFormat};
 use crate::output::{print, print_json};
-use crate::{Outcome, input};
-use chancery_core::explain::{Edge, Graph, GraphNode, NodeKind, Positions, Relation, graph};
+use crate::{Outcome, Unusable, input};
+use chancery_core::explain::picture::{PictureOptions, picture, svg};
+use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Positions, Relation, graph};
+use chancery_core::resource::nearest;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -14,26 +16,47 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     let (_, compilation) = input::compile(&args.inputs.inputs, deployment)?;
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
     let mut graph = graph(&compilation, &positions);
-    if args.resources {
-        graph.nodes.retain(|node| matches!(node.kind, NodeKind::Resource | NodeKind::Missing));
-        let known: std::collections::HashSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
-        graph.edges.retain(|edge| known.contains(edge.from.as_str()) && known.contains(edge.to.as_str()));
+    let mut from = Vec::new();
+    for asked in &args.from {
+        from.extend(named(&graph, asked)?.into_iter().map(|node| node.id.clone()));
     }
+    let mut kinds = args.kind.clone();
+    if let Some(unknown) = kinds.iter().find(|kind| !graph.nodes.iter().any(|node| node.is_a(kind))) {
+        return Err(format!("there is no node of kind `{unknown}` in the graph").into());
+    }
+    if args.resources {
+        kinds.extend([NodeKind::Resource.name().into(), NodeKind::Missing.name().into()]);
+    }
+    Focus { from, depth: args.depth, kinds, only_errors: args.only_errors, written_only: args.format == GraphFormat::Svg && !args.all }
+        .apply(&mut graph);
     match args.format {
         GraphFormat::Dot => print(&dot(&graph))?,
         GraphFormat::Mermaid => print(&mermaid(&graph))?,
         GraphFormat::Json => print_json(&graph)?,
+        GraphFormat::Svg => print(&svg(&picture(&graph, &PictureOptions::default())))?,
     }
     Ok(0)
 }
 
+/// The nodes that are meant by what was typed.
+pub fn named<'a>(graph: &'a Graph, asked: &str) -> Result<Vec<&'a GraphNode>, Unusable> {
+    let found = graph.named(asked);
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let names = graph.nodes.iter().filter_map(|node| node.resource.as_ref()).map(|resource| resource.name.as_str());
+    let near = nearest(asked.rsplit(['/', ':', ' ']).next().unwrap_or(asked), names);
+    let hint = near.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    Err(format!("there is no `{asked}` in the graph{hint}").into())
+}
+
 /// What is written on a node.
 fn label(node: &GraphNode) -> String {
-    match (&node.resource, &node.reason) {
-        (Some(resource), Some(reason)) => format!("{}\n{}\n{reason}", resource.kind, name(node)),
-        (Some(resource), None) => format!("{}\n{}", resource.kind, name(node)),
-        _ => node.label.clone(),
-    }
+    let said = match &node.resource {
+        Some(resource) => format!("{}\n{}", resource.kind, name(node)),
+        None => node.label.clone(),
+    };
+    node.reason.iter().fold(said, |said, reason| format!("{said}\n{reason}"))
 }
 
 fn name(node: &GraphNode) -> String {
@@ -57,12 +80,9 @@ fn dot(graph: &Graph) -> String {
     let mut out = String::from(
         "digraph chancery {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9, color=\"#666666\"];\n",
     );
-    let groups = [
-        ("resources", &[NodeKind::Resource, NodeKind::Missing][..]),
-        ("Envoy", &[NodeKind::Listener, NodeKind::VirtualHost, NodeKind::Route, NodeKind::Cluster][..]),
-    ];
-    for (at, (title, kinds)) in groups.iter().enumerate() {
-        let nodes: Vec<&GraphNode> = graph.nodes.iter().filter(|node| kinds.contains(&node.kind)).collect();
+    let groups = [("what you wrote", false), ("Envoy", true)];
+    for (at, (title, envoy)) in groups.iter().enumerate() {
+        let nodes: Vec<&GraphNode> = graph.nodes.iter().filter(|node| node.kind.is_envoy() == *envoy).collect();
         if nodes.is_empty() {
             continue;
         }
@@ -73,9 +93,12 @@ fn dot(graph: &Graph) -> String {
                 (_, Some("invalid")) => ", fillcolor=\"#fadbd8\", color=\"#c0392b\"",
                 (_, Some("ignored" | "shadowed")) => ", fillcolor=\"#eeeeee\", fontcolor=\"#777777\"",
                 (NodeKind::Listener, _) => ", fillcolor=\"#d6eaf8\"",
+                (NodeKind::FilterChain, _) => ", fillcolor=\"#e8eaf6\"",
                 (NodeKind::VirtualHost, _) => ", fillcolor=\"#e8f6f3\"",
                 (NodeKind::Route, _) => ", fillcolor=\"#fef9e7\"",
                 (NodeKind::Cluster, _) => ", fillcolor=\"#f5eef8\"",
+                (NodeKind::Endpoint, _) => ", fillcolor=\"#eaf5e9\"",
+                (NodeKind::Secret, _) => ", fillcolor=\"#f9ebee\"",
                 _ => "",
             };
             let tip = node.span.as_ref().map(|span| format!(", tooltip={}", quoted(&format!("{}:{}", span.file, span.line)))).unwrap_or_default();
@@ -86,7 +109,7 @@ fn dot(graph: &Graph) -> String {
     for edge in &graph.edges {
         let look = match edge.relation {
             Relation::Makes => ", style=dotted",
-            Relation::Selects => ", style=dashed",
+            Relation::Selects | Relation::Uses => ", style=dashed",
             Relation::Refers | Relation::Holds | Relation::Forwards => "",
         };
         let _ = writeln!(out, "  {} -> {} [label={}{look}];", quoted(&edge.from), quoted(&edge.to), quoted(&said(edge)));
@@ -108,9 +131,12 @@ fn mermaid(graph: &Graph) -> String {
             NodeKind::Resource => ("[", "]"),
             NodeKind::Missing => ("[/", "/]"),
             NodeKind::Listener => ("([", "])"),
+            NodeKind::FilterChain => ("[[", "]]"),
             NodeKind::VirtualHost => ("{{", "}}"),
             NodeKind::Route => ("(", ")"),
             NodeKind::Cluster => ("[(", ")]"),
+            NodeKind::Endpoint => ("((", "))"),
+            NodeKind::Secret => (">", "]"),
         };
         let class = match (node.kind, node.state) {
             (NodeKind::Missing, _) => ":::missing",
@@ -123,7 +149,7 @@ fn mermaid(graph: &Graph) -> String {
     for edge in &graph.edges {
         let arrow = match edge.relation {
             Relation::Refers | Relation::Holds | Relation::Forwards => "-->",
-            Relation::Selects | Relation::Makes => "-.->",
+            Relation::Selects | Relation::Makes | Relation::Uses => "-.->",
         };
         let said = said(edge);
         let said = if said.is_empty() { String::new() } else { format!("|{}|", text(&said)) };

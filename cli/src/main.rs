@@ -15,6 +15,7 @@ mod ledger;
 mod output;
 mod registry;
 mod style;
+mod why;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -40,6 +41,7 @@ fn main() {
         Command::Check(args) => check::run(args, &cli.deployment, &style),
         Command::Explain(args) => explain::run(args, &cli.deployment, &style),
         Command::Graph(args) => graph::run(args, &cli.deployment),
+        Command::Why(args) => why::run(args, &cli.deployment, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &style),
         Command::Codes(args) => registry::codes(args, &style),

@@ -244,6 +244,29 @@ fn the_ledger_accounts_for_everything() {
 }
 
 #[test]
+fn the_graph_is_a_picture_too() {
+    let folder = gateway();
+    let run = folder.run(&["graph", "--format", "svg", "gateway.yaml"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert!(run.out.starts_with("<svg ") && run.out.ends_with("</svg>\n"));
+    assert!(run.out.contains("prefers-color-scheme:dark") && !run.out.contains("check_ready"), "{}", run.out);
+    assert!(folder.run(&["graph", "--format", "svg", "--all", "gateway.yaml"]).out.contains("check_ready"));
+    let part = folder.run(&["graph", "--format", "json", "--from", "Listener/http", "--depth", "1", "--kind", "host", "gateway.yaml"]);
+    let nodes = json(&part.out)["nodes"].as_array().expect("nodes").clone();
+    assert!(!nodes.is_empty() && nodes.iter().all(|node| node["resource"]["kind"] == "Host"), "{nodes:?}");
+}
+
+#[test]
+fn why_tells_the_way_and_its_fields() {
+    let folder = gateway();
+    let run = folder.run(&["why", "Listener/http", "cluster_quote_80_default", "gateway.yaml"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert_snapshot!("why", run.out);
+    let wrong = folder.run(&["why", "Listener/htpt", "quote", "gateway.yaml"]);
+    assert_eq!((wrong.code, wrong.err.as_str()), (2, "chancery: there is no `Listener/htpt` in the graph; did you mean `http`?\n"));
+}
+
+#[test]
 fn the_graph_shows_what_is_missing() {
     let folder = gateway();
     assert_snapshot!("graph_dot", folder.run(&["graph", "--resources", "gateway.yaml"]).out);

@@ -19,7 +19,14 @@ pub(super) struct Reference {
     /// What it is called.
     pub key: ResourceKey,
     /// Whom it means, or why it is not there.
-    pub to: Result<ObjectId, String>,
+    pub to: Result<ObjectId, Absence>,
+}
+
+/// Why something is not there.
+pub(super) struct Absence {
+    pub reason: String,
+    /// Nothing is wrong with that: it is taken to be elsewhere.
+    pub assumed: bool,
 }
 
 /// An object of a name, and its namespace.
@@ -42,7 +49,7 @@ pub(super) fn references(compilation: &Compilation) -> Vec<Reference> {
         let candidates = by_name.get(&(relation.to.kind.clone(), relation.to.name.clone())).map_or(&[][..], Vec::as_slice);
         let same = candidates.iter().find(|(namespace, _)| *namespace == relation.to.namespace);
         let anywhere = matches!(&*relation.to.kind, "TLSContext" | "Resolver").then(|| candidates.first()).flatten();
-        let to = same.or(anywhere).map(|(_, id)| *id).ok_or_else(|| reason(&relation, compilation));
+        let to = same.or(anywhere).map(|(_, id)| *id).ok_or_else(|| absence(&relation, compilation));
         // What the controller has built in is no hole.
         if to.is_err() && relation.to.kind == "Resolver" && matches!(&*relation.to.name, "kubernetes-service" | "endpoint" | "consul") {
             continue;
@@ -56,10 +63,10 @@ pub(super) fn references(compilation: &Compilation) -> Vec<Reference> {
     out
 }
 
-fn reason(relation: &ambassador::relations::Relation, compilation: &Compilation) -> String {
+fn absence(relation: &ambassador::relations::Relation, compilation: &Compilation) -> Absence {
     match &*relation.to.kind {
-        "Service" => format!("not among the input; Envoy asks DNS for `{}`", relation.written),
-        "Secret" if compilation.config.assume_missing => "not among the input; it is taken to exist".into(),
-        kind => format!("no such {kind} among the input"),
+        "Service" => Absence { reason: format!("not among the input; Envoy asks DNS for `{}`", relation.written), assumed: true },
+        "Secret" if compilation.config.assume_missing => Absence { reason: "not among the input; it is taken to exist".into(), assumed: true },
+        kind => Absence { reason: format!("no such {kind} among the input"), assumed: false },
     }
 }

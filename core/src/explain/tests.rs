@@ -150,10 +150,80 @@ fn the_graph_has_both_halves_and_the_holes() {
     let service = edge("Mapping/quote/default", "missing:Service/quote/default").expect("the reference");
     assert_eq!(service.at.as_ref().and_then(|at| at.path.as_deref()), Some("spec.service"));
     assert!(edge("Mapping/quote/default", "cluster:cluster_quote_default").is_some_and(|edge| edge.relation == Relation::Makes));
+    assert!(edge("cluster:cluster_quote_default", "endpoint:quote:80").is_some_and(|edge| edge.relation == Relation::Forwards));
+    assert!(graph.cycles.is_empty());
     let hole = graph.nodes.iter().find(|node| node.kind == NodeKind::Missing).expect("the hole");
     assert_eq!(hole.reason.as_deref(), Some("not among the input; Envoy asks DNS for `quote`"));
     let ids: Vec<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
     assert!(graph.edges.iter().all(|edge| ids.contains(&edge.from.as_str()) && ids.contains(&edge.to.as_str())));
+}
+
+/// Nodes and edges by name alone.
+fn bare(nodes: &[&str], edges: &[(usize, usize)]) -> Graph {
+    let node = |id: &&str| GraphNode {
+        id: id.to_string(),
+        kind: NodeKind::Resource,
+        label: id.to_string(),
+        resource: None,
+        state: None,
+        reason: None,
+        errors: 0,
+        warnings: 0,
+        span: None,
+    };
+    let edge =
+        |(from, to): &(usize, usize)| Edge { from: nodes[*from].into(), to: nodes[*to].into(), relation: Relation::Refers, label: "", at: None };
+    Graph { nodes: nodes.iter().map(node).collect(), edges: edges.iter().map(edge).collect(), cycles: Vec::new() }
+}
+
+#[test]
+fn why_is_the_shortest_way_along_the_relations_before_any_other() {
+    let graph = bare(&["a", "b", "c", "d", "e"], &[(0, 1), (1, 2), (2, 3), (4, 0), (4, 3)]);
+    let way = |from: &str, to: &str| -> Option<Vec<(&str, &str, bool)>> {
+        Some(why(&graph, from, to)?.into_iter().map(|step| (step.edge.from.as_str(), step.edge.to.as_str(), step.back)).collect())
+    };
+    // Through `e` it is shorter, but that tells less.
+    assert_eq!(way("a", "d"), Some(Vec::from([("a", "b", false), ("b", "c", false), ("c", "d", false)])));
+    assert_eq!(way("d", "a"), Some(Vec::from([("c", "d", true), ("b", "c", true), ("a", "b", true)])));
+    assert_eq!(way("a", "e"), Some(Vec::from([("e", "a", true)])));
+    assert_eq!(way("a", "a"), Some(Vec::new()));
+    assert_eq!(way("a", "nobody"), None);
+    let apart = bare(&["a", "b"], &[]);
+    assert_eq!(why(&apart, "a", "b"), None);
+}
+
+#[test]
+fn a_focus_leaves_the_rest_out() {
+    let ids = |focus: &Focus| -> Vec<String> {
+        let mut graph = bare(&["a", "b", "c", "d"], &[(0, 1), (1, 2), (3, 1)]);
+        graph.nodes[2].errors = 1;
+        focus.apply(&mut graph);
+        assert!(graph.edges.iter().all(|edge| graph.nodes.iter().any(|node| node.id == edge.to)));
+        graph.nodes.into_iter().map(|node| node.id).collect()
+    };
+    assert_eq!(ids(&Focus::default()), ["a", "b", "c", "d"]);
+    let from = |id: &str, depth| Focus { from: Vec::from([id.to_string()]), depth, ..Focus::default() };
+    assert_eq!(ids(&from("a", None)), ["a", "b", "c"], "not what leads to the same");
+    assert_eq!(ids(&from("a", Some(1))), ["a", "b"]);
+    assert_eq!(ids(&Focus { only_errors: true, ..Focus::default() }), ["b", "c"]);
+    assert!(ids(&Focus { kinds: Vec::from(["cluster".into()]), ..Focus::default() }).is_empty());
+}
+
+#[test]
+fn pictures_hold_every_node_once_and_no_markup_of_others() {
+    let text = GATEWAY.replace("prefix: /quote/", "prefix: '/<script>&\"/'");
+    let (_, compilation) = compile(&text);
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let graph = graph(&compilation, &positions);
+    let drawn = picture::picture(&graph, &picture::PictureOptions::default());
+    assert_eq!(drawn.frames.len(), graph.nodes.len());
+    assert!(drawn.threads.iter().all(|thread| thread.points.len() >= 2));
+    // What it makes leads to the cluster already.
+    let drawn_edges: Vec<&Edge> = drawn.threads.iter().map(|thread| &graph.edges[thread.edge]).collect();
+    assert!(!drawn_edges.iter().any(|edge| edge.relation == Relation::Makes && edge.to.starts_with("cluster:")));
+    let svg = picture::svg(&drawn);
+    assert_eq!(svg.matches("<rect class=\"b\"").count(), graph.nodes.len());
+    assert!(!svg.contains("<script>") && svg.contains("/&lt;script&gt;&amp;&quot;/"), "{svg}");
 }
 
 #[test]

@@ -1,0 +1,202 @@
+//! Builds the graph: nodes of the input, references by field, and what was found in them.
+//!
+//! What must not be here: what Envoy gets (`envoy`).
+
+use super::path::cycles;
+use super::{Edge, Graph, GraphNode, NodeKind, Relation};
+use crate::compile::Compilation;
+use crate::diagnostic::{Place, Severity};
+use crate::explain::relation::{Absence, references};
+use crate::explain::{OriginView, Positions, ResourceRef, ledger};
+use crate::resource::{ObjectId, Origin};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
+
+/// The graph of a compilation.
+pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
+    let mut builder = Builder {
+        compilation,
+        positions,
+        graph: Graph::default(),
+        ids: HashMap::new(),
+        known: HashMap::new(),
+        taken: HashMap::new(),
+        drawn: HashSet::new(),
+        edges: Vec::new(),
+    };
+    builder.resources();
+    builder.findings();
+    builder.references();
+    builder.listeners();
+    builder.clusters();
+    builder.finish()
+}
+
+/// An edge by the places of its ends.
+struct Drawn {
+    from: usize,
+    to: usize,
+    relation: Relation,
+    label: &'static str,
+    at: Option<OriginView>,
+}
+
+pub(super) struct Builder<'a> {
+    pub compilation: &'a Compilation,
+    positions: &'a Positions<'a>,
+    graph: Graph,
+    ids: HashMap<ObjectId, usize>,
+    known: HashMap<String, usize>,
+    /// How many nodes wanted the same id.
+    taken: HashMap<String, u32>,
+    drawn: HashSet<(usize, usize, Relation)>,
+    edges: Vec<Drawn>,
+}
+
+fn id_of(resource: &ResourceRef) -> String {
+    match &resource.namespace {
+        Some(namespace) => format!("{}/{}/{namespace}", resource.kind, resource.name),
+        None => format!("{}/{}", resource.kind, resource.name),
+    }
+}
+
+impl Builder<'_> {
+    /// The node of this id, made if it is not there.
+    pub fn node(&mut self, id: &str, kind: NodeKind, label: impl FnOnce() -> String) -> usize {
+        if let Some(at) = self.known.get(id) {
+            return *at;
+        }
+        let at = self.graph.nodes.len();
+        self.known.insert(id.to_string(), at);
+        let node =
+            GraphNode { id: id.to_string(), kind, label: label(), resource: None, state: None, reason: None, errors: 0, warnings: 0, span: None };
+        self.graph.nodes.push(node);
+        at
+    }
+
+    /// An id that no node has yet.
+    pub fn free(&mut self, id: String) -> String {
+        if !self.known.contains_key(&id) {
+            return id;
+        }
+        let number = self.taken.entry(id.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let other = format!("{id}#{number}");
+            if !self.known.contains_key(&other) {
+                return other;
+            }
+        }
+    }
+
+    /// What is named and not there.
+    pub fn missing(&mut self, id: &str, label: String, reason: String) -> usize {
+        let at = self.node(id, NodeKind::Missing, || label);
+        if let Some(node) = self.graph.nodes.get_mut(at) {
+            node.reason = Some(reason);
+        }
+        at
+    }
+
+    /// The node of this id.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.known.get(id).copied()
+    }
+
+    pub fn edge(&mut self, from: usize, to: usize, relation: Relation, label: &'static str, at: Option<OriginView>) {
+        if from != to && self.drawn.insert((from, to, relation)) {
+            self.edges.push(Drawn { from, to, relation, label, at });
+        }
+    }
+
+    /// The resources of these origins make a part of Envoy's configuration.
+    pub fn made(&mut self, origins: &[Origin], to: usize) {
+        for origin in origins {
+            if let Some(from) = self.ids.get(&origin.object()).copied() {
+                self.edge(from, to, Relation::Makes, "", None);
+            }
+        }
+    }
+
+    /// The id of the first resource among these origins.
+    pub fn maker(&self, origins: &[Origin]) -> Option<&str> {
+        let at = origins.iter().find_map(|origin| self.ids.get(&origin.object()))?;
+        self.graph.nodes.get(*at).map(|node| node.id.as_str())
+    }
+
+    /// Each of the first selects each of the second.
+    pub fn selects(&mut self, outer: &[Origin], inner: &[Origin], label: &'static str) {
+        for (outer, inner) in outer.iter().flat_map(|outer| inner.iter().map(move |inner| (outer, inner))) {
+            if let (Some(from), Some(to)) = (self.ids.get(&outer.object()).copied(), self.ids.get(&inner.object()).copied()) {
+                self.edge(from, to, Relation::Selects, label, None);
+            }
+        }
+    }
+
+    fn resources(&mut self) {
+        for row in ledger(self.compilation, self.positions) {
+            let id = self.free(id_of(&row.resource));
+            let at = self.node(&id, NodeKind::Resource, || row.resource.to_string());
+            self.ids.insert(row.object, at);
+            if let Some(node) = self.graph.nodes.get_mut(at) {
+                (node.resource, node.state, node.span) = (Some(row.resource), Some(row.state), row.span);
+            }
+        }
+        for object in self.compilation.objects.iter() {
+            if let Some((holder, _)) = object.parent
+                && let (Some(from), Some(to)) = (self.ids.get(&holder).copied(), self.ids.get(&object.id).copied())
+            {
+                self.edge(from, to, Relation::Holds, "annotation", None);
+            }
+        }
+    }
+
+    fn findings(&mut self) {
+        for found in &self.compilation.diagnostics {
+            let Place::Node { object, .. } = found.place else { continue };
+            let Some(node) = self.ids.get(&object).and_then(|at| self.graph.nodes.get_mut(*at)) else { continue };
+            match found.severity {
+                Severity::Error => node.errors += 1,
+                Severity::Warning => node.warnings += 1,
+                Severity::Notice => {}
+            }
+        }
+    }
+
+    fn references(&mut self) {
+        for reference in references(self.compilation) {
+            let Some(from) = self.ids.get(&reference.from).copied() else { continue };
+            let to = match reference.to {
+                Ok(object) => self.ids.get(&object).copied(),
+                Err(Absence { reason, assumed }) => {
+                    let resource = ResourceRef::from(&reference.key);
+                    let at = self.missing(&format!("missing:{}", id_of(&resource)), resource.to_string(), reason);
+                    if let Some(node) = self.graph.nodes.get_mut(at) {
+                        node.resource = Some(resource);
+                        node.state = assumed.then_some("assumed");
+                    }
+                    Some(at)
+                }
+            };
+            let at = reference.at.map(|origin| OriginView::of(origin, self.compilation, self.positions));
+            if let Some(to) = to {
+                self.edge(from, to, Relation::Refers, reference.relation, at);
+            }
+        }
+    }
+
+    fn finish(self) -> Graph {
+        let Self { mut graph, mut edges, .. } = self;
+        edges.sort_by_key(|edge| (edge.from, edge.relation, edge.to));
+        let refers: Vec<(usize, usize)> = edges.iter().filter(|edge| edge.relation == Relation::Refers).map(|edge| (edge.from, edge.to)).collect();
+        let id = |at: usize| graph.nodes.get(at).map(|node| node.id.clone()).unwrap_or_default();
+        graph.cycles = cycles(graph.nodes.len(), &refers).into_iter().map(|cycle| cycle.into_iter().map(id).collect()).collect();
+        graph.edges = edges
+            .into_iter()
+            .map(|edge| Edge { from: id(edge.from), to: id(edge.to), relation: edge.relation, label: edge.label, at: edge.at })
+            .collect();
+        graph
+    }
+}

@@ -1,0 +1,218 @@
+//! The Envoy half of the graph: listeners, and on to the addresses that requests are sent to.
+//!
+//! What must not be here: the input.
+
+use super::build::Builder;
+use super::{NodeKind, Relation};
+use crate::ir::{
+    Certificate, CertificateSource, Cluster, ClusterDiscovery, FilterChain, Forward, Listener, NetworkFilter, PathMatch, Route, RouteAction,
+    SecretReference, StringMatch, UpstreamClusters, ValidationContext, VirtualHost,
+};
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
+
+/// What listeners have in common.
+struct Seen<'a> {
+    /// Names of clusters.
+    clusters: HashSet<&'a Str>,
+    /// Nodes of routes, by where they are kept: several hosts may share one.
+    routes: HashMap<usize, usize>,
+}
+
+impl Builder<'_> {
+    /// From listeners to routes.
+    pub fn listeners(&mut self) {
+        let compilation = self.compilation;
+        let ir = &compilation.ir;
+        let clusters = ir.clusters.iter().chain(&ir.bootstrap.clusters).map(|cluster| &cluster.name.value).collect();
+        let mut seen = Seen { clusters, routes: HashMap::new() };
+        for listener in &compilation.ir.listeners {
+            let id = format!("listener:{}", listener.name.value);
+            let address = &listener.address;
+            let at = self.node(&id, NodeKind::Listener, || format!("{}\n{}:{}", listener.name.value, address.address.value, address.port.value));
+            self.made(&listener.origins, at);
+            for (number, chain) in listener.chains.iter().enumerate() {
+                self.chain(at, &id, listener, (number, chain), &mut seen);
+            }
+        }
+    }
+
+    fn chain(&mut self, from: usize, outer: &str, listener: &Listener, (number, chain): (usize, &FilterChain), seen: &mut Seen<'_>) {
+        let name = if chain.name.is_empty() { number.to_string() } else { chain.name.to_string() };
+        let id = self.free(format!("{outer}/chain:{name}"));
+        let at = self.node(&id, NodeKind::FilterChain, || chain_label(chain));
+        self.edge(from, at, Relation::Forwards, "", None);
+        self.made(&chain.origins, at);
+        self.selects(&listener.origins, &chain.origins, "host");
+        if let Some(tls) = &chain.tls {
+            self.secrets(at, &tls.certificates, tls.validation.as_ref());
+        }
+        for filter in &chain.filters {
+            match filter {
+                NetworkFilter::Http(manager) => {
+                    for host in &manager.routes.virtual_hosts {
+                        self.virtual_host(at, &id, listener, host, seen);
+                    }
+                }
+                NetworkFilter::Tcp(proxy) => {
+                    for cluster in &proxy.clusters {
+                        self.forward(at, &cluster.name.value, seen);
+                    }
+                }
+            }
+        }
+    }
+
+    fn virtual_host(&mut self, from: usize, outer: &str, listener: &Listener, host: &VirtualHost, seen: &mut Seen<'_>) {
+        let id = self.free(format!("{outer}/{}", host.name));
+        let at = self.node(&id, NodeKind::VirtualHost, || {
+            let domains: Vec<&str> = host.domains.iter().map(|domain| domain.value.as_str()).collect();
+            if domains.is_empty() { host.name.to_string() } else { domains.join(", ") }
+        });
+        self.edge(from, at, Relation::Forwards, "", None);
+        self.made(&host.origins, at);
+        self.selects(&listener.origins, &host.origins, "host");
+        for route in &host.routes {
+            let key = Arc::as_ptr(route).addr();
+            let to = match seen.routes.get(&key) {
+                Some(to) => *to,
+                None => {
+                    let to = self.route(route, seen);
+                    seen.routes.insert(key, to);
+                    to
+                }
+            };
+            self.edge(at, to, Relation::Forwards, "", None);
+            self.selects(&host.origins, &route.origins, "mapping");
+        }
+    }
+
+    fn route(&mut self, route: &Route, seen: &Seen<'_>) -> usize {
+        let path = path_label(route);
+        let id = match self.maker(&route.origins) {
+            _ if !route.name.is_empty() => format!("route:{}", route.name),
+            Some(maker) => format!("route:{path} {maker}"),
+            None => format!("route:{path}"),
+        };
+        let id = self.free(id);
+        let at = self.node(&id, NodeKind::Route, || route_label(route, path));
+        self.made(&route.origins, at);
+        for cluster in clusters_of(route) {
+            self.forward(at, cluster, seen);
+        }
+        at
+    }
+
+    /// Requests go on to a cluster, which may not be there.
+    fn forward(&mut self, from: usize, cluster: &Str, seen: &Seen<'_>) {
+        let id = format!("cluster:{cluster}");
+        let to = match self.find(&id) {
+            Some(to) => to,
+            // Its node comes with the clusters; here is only its place.
+            None if seen.clusters.contains(cluster) => self.node(&id, NodeKind::Cluster, || cluster.to_string()),
+            None => self.missing(&format!("missing:{id}"), format!("cluster {cluster}"), "Envoy gets no such cluster".into()),
+        };
+        self.edge(from, to, Relation::Forwards, "", None);
+    }
+
+    /// Clusters, and where they send to.
+    pub fn clusters(&mut self) {
+        let compilation = self.compilation;
+        for cluster in compilation.ir.clusters.iter().chain(&compilation.ir.bootstrap.clusters) {
+            let at = self.node(&format!("cluster:{}", cluster.name.value), NodeKind::Cluster, || cluster.name.value.to_string());
+            self.made(&cluster.origins, at);
+            if let Some(tls) = &cluster.tls {
+                self.secrets(at, &tls.certificates, tls.validation.as_ref());
+            }
+            self.endpoints(at, cluster);
+        }
+    }
+
+    fn endpoints(&mut self, from: usize, cluster: &Cluster) {
+        let (endpoints, how): (Vec<_>, _) = match &cluster.discovery {
+            ClusterDiscovery::Dns { endpoints, .. } => (endpoints.iter().collect(), "asked of DNS"),
+            ClusterDiscovery::Eds { localities, .. } => (localities.iter().flat_map(|locality| &locality.endpoints).collect(), "served by EDS"),
+            ClusterDiscovery::Static { endpoints, .. } => (endpoints.iter().collect(), "fixed"),
+        };
+        let none = endpoints.is_empty();
+        for endpoint in endpoints {
+            let (address, port) = (&endpoint.value.address, endpoint.value.port);
+            let at = self.node(&format!("endpoint:{address}:{port}"), NodeKind::Endpoint, || format!("{address}:{port}\n{how}"));
+            self.edge(from, at, Relation::Forwards, "", None);
+            self.made(endpoint.origin.as_slice(), at);
+        }
+        if none {
+            let name = &cluster.name.value;
+            let at = self.missing(&format!("missing:endpoint/{name}"), "no endpoints".into(), format!("nothing is known to serve {name}"));
+            self.edge(from, at, Relation::Forwards, "", None);
+        }
+    }
+
+    fn secrets(&mut self, from: usize, certificates: &[Sourced<Certificate>], validation: Option<&Sourced<ValidationContext>>) {
+        let certificates = certificates.iter().flat_map(|of| [&of.value.chain, &of.value.key]).map(|part| (part, "certificate"));
+        let validation = validation.into_iter().flat_map(|of| [&of.value.trusted_ca, &of.value.crl]).map(|part| (part, "validation"));
+        for (part, label) in certificates.chain(validation) {
+            let Some(part) = part else { continue };
+            let CertificateSource::Secret(SecretReference { namespace, name, .. }) = &part.value else { continue };
+            let at = self.node(&format!("secret:{namespace}/{name}"), NodeKind::Secret, || format!("{namespace}/{name}"));
+            self.edge(from, at, Relation::Uses, label, None);
+        }
+    }
+}
+
+fn chain_label(chain: &FilterChain) -> String {
+    let names = chain.matcher.iter().flat_map(|matcher| &matcher.server_names).map(|name| name.value.as_str()).collect::<Vec<_>>().join(", ");
+    let transport = if chain.tls.is_some() { "TLS" } else { "plain text" };
+    if names.is_empty() { format!("{transport}\nall connections") } else { format!("{transport}\n{names}") }
+}
+
+/// The path, and on a second line what else is asked of a request and what happens to it.
+fn route_label(route: &Route, path: String) -> String {
+    let mut more: Vec<String> = match &route.action {
+        RouteAction::Forward(_) => Vec::new(),
+        RouteAction::Redirect(_) => Vec::from(["redirects".into()]),
+        RouteAction::Respond(answer) => Vec::from([format!("answers {}", answer.status.value)]),
+    };
+    for header in &route.matcher.headers {
+        let name = header.value.name.strip_prefix(':').unwrap_or(&header.value.name);
+        more.push(matched(name, &header.value.value, header.value.invert));
+    }
+    more.extend(route.matcher.query.iter().map(|query| matched(&format!("?{}", query.value.name), &query.value.value, false)));
+    if more.is_empty() { path } else { format!("{path}\n{}", more.join(", ")) }
+}
+
+fn matched(name: &str, value: &StringMatch, invert: bool) -> String {
+    let not = if invert { "not " } else { "" };
+    match value {
+        StringMatch::Exact(value) => format!("{not}{name} {value}"),
+        StringMatch::Prefix(value) => format!("{not}{name} {value}*"),
+        StringMatch::Suffix(value) => format!("{not}{name} *{value}"),
+        StringMatch::Contains(value) => format!("{not}{name} *{value}*"),
+        StringMatch::Regex(regex) => format!("{not}{name} ~ {}", regex.regex),
+        StringMatch::Present => format!("{not}{name}"),
+    }
+}
+
+fn path_label(route: &Route) -> String {
+    match &route.matcher.path.value {
+        PathMatch::Prefix(path) | PathMatch::PathSeparatedPrefix(path) => format!("{path}*"),
+        PathMatch::Exact(path) => path.to_string(),
+        PathMatch::Regex(regex) => format!("~ {}", regex.regex),
+    }
+}
+
+fn clusters_of(route: &Route) -> Vec<&Str> {
+    let RouteAction::Forward(forward) = &route.action else { return Vec::new() };
+    let Forward { clusters, mirrors, .. } = &**forward;
+    let mut names: Vec<&Str> = match clusters {
+        UpstreamClusters::One(name) => Vec::from([&name.value]),
+        UpstreamClusters::Weighted(all) => all.iter().map(|cluster| &cluster.name.value).collect(),
+    };
+    names.extend(mirrors.iter().map(|mirror| &mirror.value.cluster.value));
+    names
+}

@@ -1,0 +1,164 @@
+//! The graph: resources and what they refer to, and on to what Envoy gets.
+//!
+//! Edges by field come from the dialect, edges by matching and the Envoy half from the IR's origins. What is referred to and not there is
+//! a node too, with the reason. Nodes stand in the order of the text, then of the IR; nothing depends on hashes. An id follows from what
+//! the node is, so that it stays when something else is added.
+//!
+//! What must not be here: drawing.
+
+mod build;
+mod envoy;
+mod focus;
+mod path;
+
+pub use build::graph;
+pub use focus::Focus;
+pub use path::{Step, why};
+
+use super::{OriginView, ResourceRef, Span};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeKind {
+    /// An input object.
+    Resource,
+    /// What is referred to and not there.
+    Missing,
+    /// An Envoy listener.
+    Listener,
+    /// A filter chain.
+    FilterChain,
+    /// A virtual host.
+    VirtualHost,
+    /// A route.
+    Route,
+    /// A cluster.
+    Cluster,
+    /// An address that a cluster sends to.
+    Endpoint,
+    /// A certificate or key that Envoy asks for by name.
+    Secret,
+}
+
+impl NodeKind {
+    /// All of them, in the order of a request.
+    pub const ALL: [NodeKind; 9] = [
+        NodeKind::Resource,
+        NodeKind::Listener,
+        NodeKind::FilterChain,
+        NodeKind::VirtualHost,
+        NodeKind::Route,
+        NodeKind::Cluster,
+        NodeKind::Endpoint,
+        NodeKind::Secret,
+        NodeKind::Missing,
+    ];
+
+    /// The word by which outputs name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            NodeKind::Resource => "resource",
+            NodeKind::Missing => "missing",
+            NodeKind::Listener => "listener",
+            NodeKind::FilterChain => "filter_chain",
+            NodeKind::VirtualHost => "virtual_host",
+            NodeKind::Route => "route",
+            NodeKind::Cluster => "cluster",
+            NodeKind::Endpoint => "endpoint",
+            NodeKind::Secret => "secret",
+        }
+    }
+
+    /// Whether it is a part of Envoy's configuration.
+    #[must_use]
+    pub fn is_envoy(self) -> bool {
+        !matches!(self, NodeKind::Resource | NodeKind::Missing)
+    }
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct GraphNode {
+    /// Unique in the graph, and the same for the same input.
+    pub id: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// What to write on it: a name, and on further lines what says more.
+    pub label: String,
+    /// The resource, of input objects and what is missing.
+    pub resource: Option<ResourceRef>,
+    /// What became of it (`emitted`...), of input objects.
+    pub state: Option<&'static str>,
+    /// Why it is not there.
+    pub reason: Option<String>,
+    /// How many errors were found in it.
+    pub errors: u32,
+    /// How many warnings were.
+    pub warnings: u32,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}
+
+/// What an edge says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// A field names the other.
+    Refers,
+    /// An annotation holds the other.
+    Holds,
+    /// A Listener or Host takes the other in.
+    Selects,
+    /// A resource makes a part of Envoy's configuration.
+    Makes,
+    /// Envoy hands requests on.
+    Forwards,
+    /// Envoy needs the other for it.
+    Uses,
+}
+
+impl Relation {
+    /// What the first does with the second, as a word.
+    #[must_use]
+    pub fn verb(self) -> &'static str {
+        match self {
+            Relation::Refers => "refers to",
+            Relation::Holds => "holds",
+            Relation::Selects => "selects",
+            Relation::Makes => "makes",
+            Relation::Forwards => "forwards to",
+            Relation::Uses => "uses",
+        }
+    }
+}
+
+/// An edge.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Edge {
+    /// A node's id.
+    pub from: String,
+    /// A node's id.
+    pub to: String,
+    /// What it says.
+    pub relation: Relation,
+    /// What for: `service`, `secret`...
+    pub label: &'static str,
+    /// The field that refers.
+    pub at: Option<OriginView>,
+}
+
+/// Nodes and edges.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Graph {
+    /// In the order of the text, then of the IR.
+    pub nodes: Vec<GraphNode>,
+    /// By the node that they start from.
+    pub edges: Vec<Edge>,
+    /// Resources that refer to one another in a circle, each by its id, in the order of the references.
+    pub cycles: Vec<Vec<String>>,
+}

@@ -1,0 +1,185 @@
+//! The graph as a picture: what is written in which box, where it stands, and the lines between. [`svg`] writes it down; a page may
+//! draw the same boxes with its own means.
+//!
+//! Listeners are on the left, addresses on the right; each resource stands before what it makes. What no request passes (secrets,
+//! policies, settings) stands in a band below. Lines that others already tell are left out: who makes a route need not be joined to its
+//! cluster.
+//!
+//! What must not be here: where things go (`layout`) and what refers to what (`graph`).
+
+mod flow;
+mod svg;
+mod words;
+
+pub use svg::svg;
+
+use super::layout::{Item, Link, Point, Spacing, layout};
+use super::{Graph, GraphNode, NodeKind, Relation};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// One box.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Frame {
+    /// The node's id.
+    pub id: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// The small line: its kind and what says more.
+    pub caption: String,
+    /// The large line: its name.
+    pub title: String,
+    /// Why it is not there; empty for what is.
+    pub reason: String,
+    /// The left end.
+    pub x: i32,
+    /// The top.
+    pub y: i32,
+    /// Its width.
+    pub width: i32,
+    /// Its height.
+    pub height: i32,
+    /// Whether it is not there and that is fine.
+    pub assumed: bool,
+    /// Whether it has no effect.
+    pub faint: bool,
+    /// Whether no request passes it.
+    pub supporting: bool,
+    /// Errors found in it.
+    pub errors: u32,
+    /// Warnings found in it.
+    pub warnings: u32,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Thread {
+    /// The box where it starts, by its index.
+    pub from: usize,
+    /// The box where it ends.
+    pub to: usize,
+    /// The edge, by its index in the graph.
+    pub edge: usize,
+    /// What it says.
+    pub relation: Relation,
+    /// Its field, or what it is for.
+    pub label: String,
+    /// Whether it is part of a circle.
+    pub cycle: bool,
+    /// Its points; [`super::layout::curve`] draws through them.
+    pub points: Vec<Point>,
+}
+
+/// The whole.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Picture {
+    /// In the order of the graph.
+    pub frames: Vec<Frame>,
+    /// In the order of the graph.
+    pub threads: Vec<Thread>,
+    /// Width of the whole.
+    pub width: i32,
+    /// Height of the whole.
+    pub height: i32,
+    /// Where the band of what supports begins, if there is one.
+    pub supporting: Option<i32>,
+    /// Whether boxes have one line only.
+    pub compact: bool,
+}
+
+/// How to draw.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PictureOptions {
+    /// The top of each box in the picture before, by id: what was there keeps its order.
+    pub before: BTreeMap<String, i32>,
+    /// Boxes of one line; where nothing is said, from 150 boxes on.
+    pub compact: Option<bool>,
+}
+
+/// From so many boxes on they have one line.
+const MANY: usize = 150;
+
+/// Draws a graph.
+#[must_use]
+pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
+    let compact = options.compact.unwrap_or(graph.nodes.len() > MANY);
+    let places: HashMap<&str, usize> = graph.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+    let ends: Vec<Option<(usize, usize)>> =
+        graph.edges.iter().map(|edge| Some((*places.get(edge.from.as_str())?, *places.get(edge.to.as_str())?))).collect();
+    let supporting = flow::supporting(graph, &ends);
+    let shown = flow::told_once(graph, &ends);
+    let mut frames: Vec<Frame> = graph.nodes.iter().zip(&supporting).map(|(node, below)| words::frame(node, *below, compact)).collect();
+    even_widths(&mut frames);
+    let items: Vec<Item> = graph
+        .nodes
+        .iter()
+        .zip(&frames)
+        .map(|(node, frame)| Item {
+            width: frame.width,
+            height: frame.height,
+            column: column(node, frame.supporting),
+            band: u8::from(frame.supporting),
+            before: options.before.get(&node.id).copied(),
+        })
+        .collect();
+    let cycle = in_cycles(graph);
+    let mut threads: Vec<Thread> = shown
+        .into_iter()
+        .filter_map(|edge| {
+            let (of, (from, to)) = (graph.edges.get(edge)?, (*ends.get(edge)?)?);
+            let label = of.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| of.label.into());
+            let cycle = cycle.contains(&(of.from.as_str(), of.to.as_str()));
+            Some(Thread { from, to, edge, relation: of.relation, label, cycle, points: Vec::new() })
+        })
+        .collect();
+    let links: Vec<Link> = threads.iter().map(|thread| Link { from: thread.from, to: thread.to }).collect();
+    let spacing = if compact { Spacing { row: 6, ..Spacing::default() } } else { Spacing::default() };
+    let placed = layout(&items, &links, &spacing);
+    for (frame, corner) in frames.iter_mut().zip(&placed.items) {
+        (frame.x, frame.y) = (corner.x, corner.y);
+    }
+    for (thread, points) in threads.iter_mut().zip(placed.links) {
+        thread.points = points;
+    }
+    let supporting = placed.bands.iter().find(|(band, ..)| *band > 0 && placed.bands.len() > 1).map(|(_, top, _)| *top);
+    Picture { frames, threads, width: placed.width, height: placed.height, supporting, compact }
+}
+
+/// The first column that a node may stand in: the order in which a request passes, with room for resources between.
+fn column(node: &GraphNode, supporting: bool) -> Option<u32> {
+    if supporting {
+        return None;
+    }
+    match node.kind {
+        NodeKind::Resource | NodeKind::Missing | NodeKind::Secret => None,
+        NodeKind::Listener => Some(1),
+        NodeKind::FilterChain => Some(2),
+        NodeKind::VirtualHost => Some(3),
+        NodeKind::Route => Some(4),
+        NodeKind::Cluster => Some(5),
+        NodeKind::Endpoint => Some(6),
+    }
+}
+
+/// Boxes of one kind are of one width, so that columns are even.
+fn even_widths(frames: &mut [Frame]) {
+    let mut widest: BTreeMap<(NodeKind, bool), i32> = BTreeMap::new();
+    for frame in frames.iter() {
+        let width = widest.entry((frame.kind, frame.supporting)).or_default();
+        *width = (*width).max(frame.width);
+    }
+    for frame in frames {
+        frame.width = widest.get(&(frame.kind, frame.supporting)).copied().unwrap_or(frame.width);
+    }
+}
+
+/// The edges of circles, by the ids of their ends.
+fn in_cycles(graph: &Graph) -> hashbrown::HashSet<(&str, &str)> {
+    graph
+        .cycles
+        .iter()
+        .flat_map(|cycle| (0..cycle.len()).filter_map(move |at| Some((cycle.get(at)?.as_str(), cycle.get((at + 1) % cycle.len())?.as_str()))))
+        .collect()
+}
