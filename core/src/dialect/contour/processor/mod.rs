@@ -7,6 +7,7 @@ pub mod header;
 pub mod policy;
 pub mod record;
 
+mod address;
 mod authorization;
 mod extension;
 mod httpproxy;
@@ -152,6 +153,7 @@ pub fn process<'a>(source: &'a Source<'a>) -> Processing<'a> {
     for (name, condition) in processing.proxies.iter() {
         processing.statuses.set("HTTPProxy", &name.0, &name.1, condition.proxy_status());
     }
+    processing.addresses();
     processing
 }
 

@@ -1,0 +1,87 @@
+//! Where clients reach the gateway, as statuses say it (Contour `cmd/contour/ingressstatus.go`, `internal/k8s/statusaddress.go`).
+//!
+//! What must not be here: whether anything is valid.
+
+use super::Processing;
+use crate::dialect::contour::kinds::Kind;
+use crate::dialect::contour::status::{list, object, text};
+use crate::text::{Node, Object, Value};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+/// One address: IP, or host name.
+struct Address {
+    is_ip: bool,
+    value: alloc::string::String,
+}
+
+impl Processing<'_> {
+    /// Writes the addresses into the statuses of everything that Contour serves.
+    pub(super) fn addresses(&mut self) {
+        let addresses = self.gateway_addresses();
+        if addresses.is_empty() {
+            return;
+        }
+        let ingress = addresses.iter().map(|address| object(alloc::vec![(if address.is_ip { "ip" } else { "hostname" }, text(&address.value))]));
+        let balancer = object(alloc::vec![("ingress", list(ingress.collect()))]);
+        let source = self.source;
+        for name in source.proxies.keys() {
+            self.set_field("HTTPProxy", (&name.0, &name.1), "loadBalancer", balancer.clone());
+        }
+        for name in source.ingresses.keys() {
+            self.set_field("Ingress", (&name.0, &name.1), "loadBalancer", balancer.clone());
+        }
+        let gateway = source.settings.at("gateway.gatewayRef");
+        let (namespace, name) = (gateway.field("namespace").str(), gateway.field("name").str());
+        if source.get(Kind::Gateway, namespace, name).is_some() {
+            let entry = |address: &Address| {
+                let kind = if address.is_ip { "IPAddress" } else { "Hostname" };
+                object(alloc::vec![("type", text(kind)), ("value", text(&address.value))])
+            };
+            self.set_field("Gateway", (namespace, name), "addresses", list(addresses.iter().map(entry).collect()));
+        }
+    }
+
+    fn set_field(&mut self, kind: &str, (namespace, name): (&str, &str), field: &str, value: Node) {
+        let status = match self.statuses.get_mut(kind, namespace, name) {
+            Some(status) => status,
+            None => {
+                self.statuses.set(kind, namespace, name, Node::synthesised(Value::Object(Object::new())));
+                let Some(status) = self.statuses.get_mut(kind, namespace, name) else { return };
+                status
+            }
+        };
+        if let Value::Object(object) = &mut status.value {
+            match object.get_mut(field) {
+                Some(known) => *known = value,
+                None => {
+                    object.insert(field, value);
+                }
+            }
+        }
+    }
+
+    /// What an administrator says, else what Envoy's Service has got.
+    fn gateway_addresses(&self) -> Vec<Address> {
+        let written = self.source.settings.at("ingress.statusAddress").str();
+        if !written.is_empty() {
+            let items = written.split(',').map(str::trim).filter(|item| !item.is_empty());
+            return items.map(|item| Address { is_ip: item.parse::<IpAddr>().is_ok(), value: item.into() }).collect();
+        }
+        let service = self.source.settings.at("envoy.service");
+        let (namespace, name) = (service.field("namespace").str(), service.field("name").str());
+        let mut found =
+            self.source.all(Kind::Service).filter(|object| *object.name() == name && (namespace.is_empty() || *object.namespace() == namespace));
+        let Some(service) = found.next() else { return Vec::new() };
+        let mut addresses = Vec::new();
+        for item in service.root().at("status.loadBalancer.ingress").items() {
+            for (field, is_ip) in [("ip", true), ("hostname", false)] {
+                let value = item.field(field).str();
+                if !value.is_empty() {
+                    addresses.push(Address { is_ip, value: value.into() });
+                }
+            }
+        }
+        addresses
+    }
+}
