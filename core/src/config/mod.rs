@@ -9,11 +9,13 @@
 
 mod ledger;
 mod location;
+mod relation;
 mod resource;
 mod store;
 
 pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use location::Location;
+pub use relation::{Absent, Relation};
 pub(crate) use resource::labels_of;
 pub use resource::{Labels, Overrides, Payload, Reference, Resource, SecretData, ServiceData, Target};
 pub use store::{Bucket, Config, Presence, Rules, Store, Support};

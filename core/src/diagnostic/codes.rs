@@ -99,6 +99,18 @@ codes! {
     CONFIGURATION_NOT_FOUND = "configuration-not-found", Error, "the controller's own configuration does not exist";
     EXTENSION_SERVICE_NOT_FOUND = "extension-service-not-found", Error, "an ExtensionService that does not exist";
     AUTH_CONFLICT = "auth-conflict", Error, "several AuthServices disagree";
+    ORPHANED_PROXY = "orphaned-proxy", Error, "an HTTPProxy that no root includes";
+    DUPLICATE_HOST = "duplicate-host", Error, "two HTTPProxies have the same host";
+    UNRESOLVED_SERVICE = "unresolved-service", Error, "a service that is not there, or has no such port";
+    INCLUDE_CYCLE = "include-cycle", Error, "HTTPProxies include each other";
+    INVALID_INCLUDE = "invalid-include", Error, "an include that leads nowhere";
+    DELEGATION_NOT_PERMITTED = "delegation-not-permitted", Error, "a Secret of another namespace without permission";
+    INVALID_TLS = "invalid-tls", Error, "TLS settings that cannot be used";
+    INVALID_JWT = "invalid-jwt", Error, "settings of tokens that cannot be used";
+    INVALID_AUTHORIZATION = "invalid-authorization", Error, "authorization that cannot be used";
+    INVALID_ROUTE = "invalid-route", Error, "a route that Contour does not take";
+    INVALID_BACKEND = "invalid-backend", Error, "a service's settings that Contour does not take";
+    INVALID_VIRTUAL_HOST = "invalid-virtual-host", Error, "a host that Contour does not take";
 }
 
 /// The code of this name.

@@ -4,8 +4,11 @@
 
 pub mod ambassador;
 pub mod contour;
+pub mod gateway_api;
 pub mod kubernetes;
 
+use crate::config::{Config, Relation};
+use crate::resource::Objects;
 use crate::schema::KnownKind;
 use alloc::vec::Vec;
 
@@ -28,6 +31,46 @@ impl Dialect {
         match self {
             Dialect::Ambassador => "ambassador",
             Dialect::Contour => "contour",
+        }
+    }
+
+    /// What people call its controller.
+    pub fn controller(self) -> &'static str {
+        match self {
+            Dialect::Ambassador => "Emissary",
+            Dialect::Contour => "Contour",
+        }
+    }
+
+    /// Defaults that people ask about: the end of a pointer (Envoy's and the IR's names), the value as JSON, and what is to be said.
+    pub fn known_defaults(self) -> &'static [(&'static str, &'static str, &'static str)] {
+        match self {
+            Dialect::Ambassador => ambassador::defaults::DEFAULTS,
+            Dialect::Contour => contour::defaults::DEFAULTS,
+        }
+    }
+
+    /// Why nothing was made of an object of a kind that is in order and that nothing refers to.
+    pub fn why_idle(self, kind: &str) -> &'static str {
+        match self {
+            Dialect::Ambassador => ambassador::defaults::why_idle(kind),
+            Dialect::Contour => contour::defaults::why_idle(kind),
+        }
+    }
+
+    /// Why no route was made of an object of a kind of which there should be one.
+    pub fn why_unreached(self, kind: &str) -> Option<&'static str> {
+        match self {
+            Dialect::Ambassador => (kind == "Mapping").then_some("no route leads there, as no Host takes it"),
+            Dialect::Contour => None,
+        }
+    }
+
+    /// Which fields refer to which objects.
+    pub fn relations(self, objects: &Objects, config: &Config) -> Vec<Relation> {
+        match self {
+            Dialect::Ambassador => ambassador::relations::relations(config),
+            Dialect::Contour => contour::relations::relations(objects),
         }
     }
 

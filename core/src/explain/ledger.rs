@@ -229,10 +229,10 @@ fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, fa
         decided => decided.clone(),
     };
     row.state = state.name();
-    let unreached = |into: &[Str]| object.key.kind == "Mapping" && !into.iter().any(|thing| thing.contains("route "));
+    let unreached = |into: &[Str]| compilation.dialect.why_unreached(&object.key.kind).filter(|_| !into.iter().any(|thing| thing.contains("route ")));
     match state {
         State::Emitted(into) => {
-            row.detail = unreached(&into).then_some(Str::new_static("no route leads there, as no Host takes it"));
+            row.detail = unreached(&into).map(Str::new_static);
             row.into = into;
         }
         State::Merged(with) => {
@@ -277,15 +277,6 @@ fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
         let what = if *count == 1 { "one object in its annotation".to_string() } else { format!("{count} objects in its annotations") };
         return State::Emitted(Vec::from([what.into()]));
     }
-    let detail = match &*object.key.kind {
-        "Mapping" => "no Host takes it, so no listener serves it",
-        "TCPMapping" => "no listener serves it",
-        "Host" => "no Listener takes it, or no Mapping belongs to it",
-        "Module" => "none of its settings shows in the output",
-        "AuthService" | "RateLimitService" | "TracingService" => "only one of its kind counts, and nothing was made of this one",
-        "Listener" => "it has nothing to serve",
-        "Ingress" => "nothing was made of it",
-        _ => "nothing in use refers to it",
-    };
+    let detail = compilation.dialect.why_idle(&object.key.kind);
     State::Ignored(Why::NeverReferenced, Str::new_static(detail))
 }

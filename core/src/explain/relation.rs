@@ -3,10 +3,9 @@
 //! What must not be here: what follows from matching, which the IR knows (`graph`).
 
 use crate::compile::Compilation;
-use crate::dialect::{Dialect, ambassador};
+use crate::config::Absent;
 use crate::resource::{ObjectId, Origin, ResourceKey};
 use crate::text::Str;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
@@ -34,39 +33,24 @@ type Candidate = (Option<Str>, ObjectId);
 
 /// All references by field.
 pub(super) fn references(compilation: &Compilation) -> Vec<Reference> {
-    if compilation.dialect != Dialect::Ambassador {
-        return Vec::new();
-    }
-    let found = ambassador::relations::relations(&compilation.config);
     // By kind and name, then namespace: some references do not care for the namespace.
     let mut by_name: HashMap<(Str, Str), Vec<Candidate>> = HashMap::new();
     for object in compilation.objects.iter().filter(|object| !object.broken) {
         let kind = if object.key.kind.ends_with("Resolver") { Str::new_static("Resolver") } else { object.key.kind.clone() };
         by_name.entry((kind, object.key.name.clone())).or_default().push((object.key.namespace.clone(), object.id));
     }
-    let mut out = Vec::with_capacity(found.len());
-    for relation in found {
+    let mut out = Vec::new();
+    for relation in compilation.dialect.relations(&compilation.objects, &compilation.config) {
         let candidates = by_name.get(&(relation.to.kind.clone(), relation.to.name.clone())).map_or(&[][..], Vec::as_slice);
         let same = candidates.iter().find(|(namespace, _)| *namespace == relation.to.namespace);
-        let anywhere = matches!(&*relation.to.kind, "TLSContext" | "Resolver").then(|| candidates.first()).flatten();
-        let to = same.or(anywhere).map(|(_, id)| *id).ok_or_else(|| absence(&relation, compilation));
-        // What the controller has built in is no hole.
-        if to.is_err() && relation.to.kind == "Resolver" && matches!(&*relation.to.name, "kubernetes-service" | "endpoint" | "consul") {
-            continue;
-        }
-        // `tls: true` and the like.
-        if to.is_err() && matches!(&*relation.written, "true" | "false") {
-            continue;
-        }
+        let anywhere = candidates.first().filter(|_| relation.anywhere);
+        let to = match (same.or(anywhere), relation.absent) {
+            (Some((_, id)), _) => Ok(*id),
+            (None, Absent::Hole(reason)) => Err(Absence { reason, assumed: false }),
+            (None, Absent::Assumed(reason)) => Err(Absence { reason, assumed: true }),
+            (None, Absent::Nothing) => continue,
+        };
         out.push(Reference { from: relation.from, at: relation.at, relation: relation.relation, key: relation.to, to });
     }
     out
-}
-
-fn absence(relation: &ambassador::relations::Relation, compilation: &Compilation) -> Absence {
-    match &*relation.to.kind {
-        "Service" => Absence { reason: format!("not among the input; Envoy asks DNS for `{}`", relation.written), assumed: true },
-        "Secret" if compilation.config.assume_missing => Absence { reason: "not among the input; it is taken to exist".into(), assumed: true },
-        kind => Absence { reason: format!("no such {kind} among the input"), assumed: false },
-    }
 }

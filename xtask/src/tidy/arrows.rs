@@ -28,8 +28,9 @@ const MODULES: &[(&str, &[&str])] = &[
     ("re2", &[]),
     ("ir", &["text", "resource"]),
     ("backend", &["text", "resource", "ir"]),
-    ("dialect/kubernetes", &["text", "resource", "diagnostic", "schema"]),
-    ("dialect/*", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "dialect/kubernetes"]),
+    ("dialect/kubernetes", &["text", "resource", "diagnostic", "schema", "config", "re2"]),
+    ("dialect/gateway_api", &["text", "resource", "diagnostic", "schema", "config", "dialect/kubernetes"]),
+    ("dialect/*", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "dialect/kubernetes", "dialect/gateway_api"]),
     ("compile", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect"]),
     ("check", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect", "compile"]),
     ("explain", &["text", "resource", "diagnostic", "schema", "config", "ir", "backend", "dialect", "compile", "check"]),
@@ -82,8 +83,8 @@ fn module_of(inner: &str) -> String {
 
 fn module(file: &File, inner: &str, found: &mut Vec<String>) {
     let name = module_of(inner);
-    let is_dialect = name.starts_with("dialect/") && name != "dialect/kubernetes";
-    let rule = if is_dialect { "dialect/*" } else { &name };
+    let has_rule = MODULES.iter().any(|(module, _)| *module == name);
+    let rule = if name.starts_with("dialect/") && !has_rule { "dialect/*" } else { &name };
     let allowed = MODULES.iter().find(|(module, _)| *module == rule).map(|(_, allowed)| *allowed);
     if allowed.is_none() && name != "dialect" {
         found.push(format!("{}: tidy does not know what this module of the core may name", file.path));

@@ -2,6 +2,7 @@
 //!
 //! Follows Emissary-ingress 4.x as a cluster runs it: API server, Go front end, Python compiler.
 
+pub mod defaults;
 pub mod fetch;
 pub mod kinds;
 pub mod lower;

@@ -4,25 +4,11 @@
 //! Listener's Hosts), which the IR knows.
 
 use super::model::service::Authority;
-use crate::config::{Config, Resource};
-use crate::resource::{ObjectId, Origin, ResourceKey};
+use crate::config::{Absent, Config, Relation, Resource};
+use crate::resource::{ObjectId, ResourceKey};
 use crate::text::{Node, Str, Value};
+use alloc::format;
 use alloc::vec::Vec;
-
-/// One field of one object naming another object.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Relation {
-    /// The object that refers.
-    pub from: ObjectId,
-    /// Its field.
-    pub at: Option<Origin>,
-    /// What for: `service`, `secret`...
-    pub relation: &'static str,
-    /// What is meant.
-    pub to: ResourceKey,
-    /// The text of the field.
-    pub written: Str,
-}
 
 /// How a field names another object.
 #[derive(Clone, Copy, PartialEq)]
@@ -72,17 +58,17 @@ pub fn relations(config: &Config) -> Vec<Relation> {
     for resource in config.resources().filter(|resource| resource.object != ObjectId::BUILT_IN) {
         for (_, path, relation, form) in FIELDS.iter().filter(|(kind, ..)| resource.kind == *kind) {
             if let Some(node) = resource.spec.at(path) {
-                add(resource, node, relation, *form, &mut out);
+                add(config, resource, node, relation, *form, &mut out);
             }
         }
         if let Some(groups) = resource.get("auth_services").and_then(Node::as_array) {
-            groups.iter().for_each(|node| add(resource, node, "service", Form::Service, &mut out));
+            groups.iter().for_each(|node| add(config, resource, node, "service", Form::Service, &mut out));
         }
     }
     out
 }
 
-fn add(resource: &Resource, node: &Node, relation: &'static str, form: Form, out: &mut Vec<Relation>) {
+fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str, form: Form, out: &mut Vec<Relation>) {
     let here = &resource.namespace;
     let name_and_namespace = |text: &str| match text.split_once('.') {
         Some((name, namespace)) => (Str::new(name), Str::new(namespace.split('.').next().unwrap_or_default())),
@@ -113,5 +99,14 @@ fn add(resource: &Resource, node: &Node, relation: &'static str, form: Form, out
     }
     let group = if matches!(kind, "Service" | "Secret") { "" } else { super::kinds::GROUP };
     let to = ResourceKey::new(group, kind, namespace, name);
-    out.push(Relation { from: resource.object, at: resource.origin(node), relation, to, written });
+    let absent = match kind {
+        "Service" => Absent::Assumed(format!("not among the input; Envoy asks DNS for `{written}`")),
+        "Secret" if config.assume_missing => Absent::Assumed("not among the input; it is taken to exist".into()),
+        // What the controller has built in is no hole, nor is `tls: true`.
+        "Resolver" if matches!(&*to.name, "kubernetes-service" | "endpoint" | "consul") => Absent::Nothing,
+        _ if matches!(&*written, "true" | "false") => Absent::Nothing,
+        kind => Absent::Hole(format!("no such {kind} among the input")),
+    };
+    let anywhere = matches!(kind, "TLSContext" | "Resolver");
+    out.push(Relation { from: resource.object, at: resource.origin(node), relation, to, written, anywhere, absent });
 }

@@ -3,12 +3,14 @@
 //! Follows projectcontour/contour of August 2026 as a cluster runs it: API server, `contour serve`, and the Gateway provisioner.
 
 pub mod cluster;
+pub mod defaults;
 pub mod kinds;
 pub mod lower;
 pub mod material;
 pub mod model;
 pub mod options;
 pub mod processor;
+pub mod relations;
 pub mod settings;
 pub mod source;
 pub mod status;
@@ -54,6 +56,7 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
     };
     let source = Source::new(&cluster, &settings, ledger);
     let processed = processor::process(&source);
+    processed.findings(sink);
     let ir = lower::lower(&processed.graph, &source, &settings);
     documents.insert("status", processed.statuses.document());
     (ir, documents)

@@ -10,6 +10,7 @@ pub mod record;
 mod address;
 mod authorization;
 mod extension;
+mod findings;
 mod httpproxy;
 mod ingress;
 mod jwt;

@@ -1,0 +1,37 @@
+//! References by field: one object naming another.
+//!
+//! What must not be here: which fields refer, which each dialect knows.
+
+use crate::resource::{ObjectId, Origin, ResourceKey};
+use crate::text::Str;
+use alloc::string::String;
+
+/// One field of one object naming another object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relation {
+    /// The object that refers.
+    pub from: ObjectId,
+    /// Its field.
+    pub at: Option<Origin>,
+    /// What for: `service`, `secret`...
+    pub relation: &'static str,
+    /// What is meant.
+    pub to: ResourceKey,
+    /// The text of the field.
+    pub written: Str,
+    /// An object of that name counts whatever its namespace.
+    pub anywhere: bool,
+    /// What it means that the object is not among the input.
+    pub absent: Absent,
+}
+
+/// What it means that an object is not among the input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Absent {
+    /// Something is missing, and why that is said.
+    Hole(String),
+    /// Nothing is wrong: it is taken to be elsewhere.
+    Assumed(String),
+    /// The field names no object then.
+    Nothing,
+}

@@ -1,0 +1,26 @@
+//! Defaults of Contour that people ask about, and what it means that nothing was made of something.
+//!
+//! What must not be here: what becomes of them.
+
+/// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
+pub const DEFAULTS: &[(&str, &str, &str)] = &[
+    ("/connect_timeout", "\"2s\"", "Contour waits 2 s for a connection when nobody sets `connectTimeout`"),
+    ("/lb_policy", "\"ROUND_ROBIN\"", "Contour takes endpoints in turn when nobody sets a strategy"),
+    ("/lb_policy", "\"round_robin\"", "Contour takes endpoints in turn when nobody sets a strategy"),
+    ("/merge_slashes", "true", "Contour takes adjacent slashes for one unless `disableMergeSlashes` is set"),
+    ("/use_remote_address", "true", "Contour always takes the connection's address for the client's, minus trusted hops"),
+    ("/normalize_path", "true", "Contour always resolves dot segments before it routes"),
+    ("address/socket_address/address", "\"0.0.0.0\"", "Contour listens on all addresses when nobody sets one"),
+];
+
+/// Why nothing was made of an object that is in order and that nothing refers to.
+pub fn why_idle(kind: &str) -> &'static str {
+    match kind {
+        "HTTPProxy" | "Ingress" | "HTTPRoute" | "GRPCRoute" | "TLSRoute" | "TCPRoute" => "nothing was made of it",
+        "ContourConfiguration" => "no flag names it, or none of its settings shows in the output",
+        "ContourDeployment" => "only the Gateway provisioner reads it",
+        "Gateway" => "Contour's configuration does not name it, so nothing of Gateway API is read",
+        "TLSCertificateDelegation" => "nothing in use needs it",
+        _ => "nothing in use refers to it",
+    }
+}

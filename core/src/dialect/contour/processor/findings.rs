@@ -1,0 +1,100 @@
+//! What Contour writes into conditions, as findings for people: at the place, with a code, and with advice.
+//!
+//! What must not be here: deciding what is wrong.
+
+use super::Processing;
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::dialect::contour::kinds::Kind;
+use crate::dialect::contour::status::{DetailedCondition, SubCondition};
+use crate::resource::{ResourceKey, nearest};
+use crate::text::Str;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+impl Processing<'_> {
+    /// Everything that is wrong, by object.
+    pub fn findings(&self, sink: &mut Vec<Diagnostic>) {
+        for (name, condition) in self.proxies.iter() {
+            if let Some(proxy) = self.source.proxies.get(name) {
+                self.tell(&proxy.object.key, condition, sink);
+            }
+        }
+        for (key, condition) in &self.found {
+            self.tell(key, condition, sink);
+        }
+    }
+
+    fn tell(&self, key: &ResourceKey, condition: &DetailedCondition, sink: &mut Vec<Diagnostic>) {
+        for error in &condition.errors {
+            let finding = Diagnostic::new(code(error), message(error), Place::origin(Some(error.origin))).about(key.clone());
+            let finding = match help(error) {
+                Some(help) => finding.help(help),
+                None => finding,
+            };
+            sink.push(self.suggest(key, error, finding));
+        }
+        for warning in &condition.warnings {
+            let mut finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message(warning), Place::origin(Some(warning.origin)));
+            finding.severity = Severity::Warning;
+            sink.push(finding.about(key.clone()));
+        }
+    }
+
+    /// A Service of nearly that name.
+    fn suggest(&self, key: &ResourceKey, error: &SubCondition, finding: Diagnostic) -> Diagnostic {
+        if error.reason != "ServiceUnresolvedReference" || !error.message.ends_with(" not found") {
+            return finding;
+        }
+        let Some((_, wanted)) = error.message.trim_end_matches("\" not found").rsplit_once('/') else { return finding };
+        let namespace = key.namespace.clone().unwrap_or_default();
+        let names: Vec<Str> =
+            self.source.all(Kind::Service).filter(|service| *service.namespace() == namespace).map(|service| service.name().clone()).collect();
+        match nearest(wanted, names.iter().map(Str::as_str)) {
+            Some(near) => finding.fix(alloc::format!("did you mean `{near}`?"), Place::origin(Some(error.origin)), near.to_string()),
+            None => finding,
+        }
+    }
+}
+
+fn code(error: &SubCondition) -> &'static Code {
+    match (error.kind, error.reason) {
+        ("Orphaned", _) => &codes::ORPHANED_PROXY,
+        (_, "DuplicateVhost") => &codes::DUPLICATE_HOST,
+        (_, "ServiceUnresolvedReference") => &codes::UNRESOLVED_SERVICE,
+        (_, "IncludeCreatesCycle") => &codes::INCLUDE_CYCLE,
+        ("IncludeError" | "TCPProxyIncludeError", _) => &codes::INVALID_INCLUDE,
+        (_, "DelegationNotPermitted" | "CACertificateNotDelegated" | "FallbackNotDelegated" | "RemoteJWKSCACertificateNotDelegated") => {
+            &codes::DELEGATION_NOT_PERMITTED
+        }
+        ("TLSError", _) | (_, "TLSUpstreamValidation") => &codes::INVALID_TLS,
+        ("JWTVerificationError", _) => &codes::INVALID_JWT,
+        ("AuthError", _) => &codes::INVALID_AUTHORIZATION,
+        ("RouteError" | "PrefixReplaceError" | "CORSError" | "IPFilterError", _) => &codes::INVALID_ROUTE,
+        ("ServiceError" | "TCPProxyError", _) => &codes::INVALID_BACKEND,
+        _ => &codes::INVALID_VIRTUAL_HOST,
+    }
+}
+
+/// Contour's sentence, without the path that the place says already.
+fn message(error: &SubCondition) -> String {
+    let text = error.message.trim_end_matches('.');
+    let prefixes = ["Spec.Routes unresolved service reference: ", "Spec.TCPProxy unresolved service reference: "];
+    prefixes.into_iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text).to_string()
+}
+
+fn help(error: &SubCondition) -> Option<&'static str> {
+    Some(match (error.kind, error.reason) {
+        ("Orphaned", _) => "include it in an HTTPProxy that has `virtualhost`, or give it a `virtualhost` of its own",
+        (_, "DuplicateVhost") => "Contour serves none of them: keep one as root, and include the others in it",
+        (_, "ServiceUnresolvedReference") if error.message.contains("ExternalName") => {
+            "set `enableExternalNameService` in Contour's configuration, if it is safe for you"
+        }
+        (_, "ServiceUnresolvedReference") => "the service must be in the same namespace, with that port",
+        ("IncludeError", "IncludeNotFound") => "requests that its conditions take are answered with 502",
+        ("RouteError" | "PrefixReplaceError", _) => "one invalid route drops all routes of its HTTPProxy",
+        (_, "DelegationNotPermitted" | "CACertificateNotDelegated" | "FallbackNotDelegated") => {
+            "a TLSCertificateDelegation in the Secret's namespace must name the Secret and this namespace"
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,53 @@
+//! Which fields refer to which objects, for graphs and ledgers.
+//!
+//! What must not be here: what the controller does with what it finds.
+
+use crate::config::Relation;
+use crate::dialect::gateway_api;
+use crate::dialect::kubernetes::relations::{self, Form, Referring};
+use crate::resource::Objects;
+use alloc::vec::Vec;
+
+const GROUP: &str = "projectcontour.io";
+const PROXY: (&str, &str) = (GROUP, "HTTPProxy");
+const EXTENSION: (&str, &str) = (GROUP, "ExtensionService");
+const SERVICE: (&str, &str) = ("", "Service");
+const SECRET: (&str, &str) = ("", "Secret");
+
+const fn field(kind: &'static str, path: &'static str, relation: &'static str, to: (&'static str, &'static str), form: Form) -> Referring {
+    Referring { kind, path, relation, to, form }
+}
+
+const FIELDS: &[Referring] = &[
+    field("HTTPProxy", "spec.includes.*", "include", PROXY, Form::Reference),
+    field("HTTPProxy", "spec.tcpproxy.include", "include", PROXY, Form::Reference),
+    field("HTTPProxy", "spec.tcpproxy.includes", "include", PROXY, Form::Reference),
+    field("HTTPProxy", "spec.routes.*.services.*.name", "service", SERVICE, Form::Name),
+    field("HTTPProxy", "spec.tcpproxy.services.*.name", "service", SERVICE, Form::Name),
+    field("HTTPProxy", "spec.virtualhost.tls.secretName", "secret", SECRET, Form::Path),
+    field("HTTPProxy", "spec.virtualhost.tls.clientValidation.caSecret", "secret", SECRET, Form::Path),
+    field("HTTPProxy", "spec.virtualhost.tls.clientValidation.crlSecret", "secret", SECRET, Form::Path),
+    field("HTTPProxy", "spec.virtualhost.authorization.extensionRef", "authorization", EXTENSION, Form::Reference),
+    field("HTTPProxy", "spec.virtualhost.jwtProviders.*.localJWKS.secretName", "secret", SECRET, Form::Name),
+    field("HTTPProxy", "spec.virtualhost.jwtProviders.*.remoteJWKS.validation.caSecret", "secret", SECRET, Form::Path),
+    field("HTTPProxy", "spec.routes.*.services.*.validation.caSecret", "secret", SECRET, Form::Path),
+    field("HTTPProxy", "spec.tcpproxy.services.*.validation.caSecret", "secret", SECRET, Form::Path),
+    field("ExtensionService", "spec.services.*.name", "service", SERVICE, Form::Name),
+    field("ExtensionService", "spec.validation.caSecret", "secret", SECRET, Form::Path),
+    field("TLSCertificateDelegation", "spec.delegations.*.secretName", "secret", SECRET, Form::Name),
+    field("Ingress", "spec.rules.*.http.paths.*.backend.service.name", "service", SERVICE, Form::Name),
+    field("Ingress", "spec.defaultBackend.service.name", "service", SERVICE, Form::Name),
+    field("Ingress", "spec.tls.*.secretName", "secret", SECRET, Form::Path),
+    field("ContourConfiguration", "spec.gateway.gatewayRef", "gateway", ("gateway.networking.k8s.io", "Gateway"), Form::Reference),
+    field("ContourConfiguration", "spec.rateLimitService.extensionService", "rate limit", EXTENSION, Form::Reference),
+    field("ContourConfiguration", "spec.tracing.extensionService", "tracing", EXTENSION, Form::Reference),
+    field("ContourConfiguration", "spec.globalExtAuth.extensionRef", "authorization", EXTENSION, Form::Reference),
+    field("ContourConfiguration", "spec.envoy.clientCertificate", "secret", SECRET, Form::Reference),
+    field("ContourConfiguration", "spec.httpproxy.fallbackCertificate", "secret", SECRET, Form::Reference),
+    field("GatewayClass", "spec.parametersRef", "parameters", (GROUP, "ContourDeployment"), Form::AnyKind),
+];
+
+/// All references by field.
+pub fn relations(objects: &Objects) -> Vec<Relation> {
+    relations::relations(objects, &[FIELDS, gateway_api::relations::FIELDS])
+}
