@@ -27,7 +27,7 @@ const VALUES: [(&str, &str); 6] =
 fn fits(schema: &Schema, into: &mut BTreeSet<&'static str>) {
     match schema.shape {
         Shape::Any => into.extend(VALUES.map(|(name, _)| name)),
-        Shape::Boolean => drop(into.insert("boolean")),
+        Shape::Boolean | Shape::True => drop(into.insert("boolean")),
         Shape::Integer(_) => drop(into.insert("integer")),
         Shape::Number(_) => into.extend(["integer", "number"]),
         Shape::String(_) => drop(into.insert("string")),

@@ -1,6 +1,6 @@
 //! One folder for each configuration language: what its kinds are, what they mean, and how they become the IR.
 //!
-//! A dialect must not know another one; `kubernetes` is what all of them share.
+//! A dialect must not know another one; `kubernetes` and `gateway_api` are what several of them share.
 
 pub mod ambassador;
 pub mod contour;

@@ -5,7 +5,7 @@
 //! What must not be here: the words for people (`wording`), and any change of the tree.
 
 use super::wording::{Frame, go_quoted};
-use super::{Field, Format, Members, Memo, Numbers, Others, Path, Schema, Shape, Strings, duration, fits, wording};
+use super::{Field, Format, Members, Memo, Numbers, Others, Path, Schema, Shape, Strings, duration, fits, rules, wording};
 use crate::diagnostic::Part;
 use crate::text::{Node, NodeId, Object, Value};
 use alloc::string::{String, ToString};
@@ -40,6 +40,10 @@ pub enum Fault {
     OutOfRange,
     /// It does not look as it must.
     Malformed,
+    /// It stands there twice.
+    Repeated,
+    /// A rule does not hold.
+    Broken,
 }
 
 /// Something wrong at one place.
@@ -73,6 +77,12 @@ impl<'m> Check<'m> {
     pub fn run(self, node: &Node, schema: &Schema, path: &Path<'_>) -> Vec<Violation> {
         let mut violations = Vec::new();
         self.value(node, schema, path, &mut violations);
+        if self.framed {
+            rules::repeated(node, schema, path, &mut violations);
+            if !violations.iter().any(|violation| violation.blocking) {
+                rules::broken(self, node, schema, path, &mut violations);
+            }
+        }
         violations
     }
 
@@ -118,7 +128,8 @@ impl<'m> Check<'m> {
 
     fn shape(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         match (&schema.shape, &node.value) {
-            (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) => {}
+            (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) | (Shape::True, Value::Bool(true)) => {}
+            (Shape::True, Value::Bool(false)) => out.push(self.not_true(node, path)),
             (Shape::IntOrString, _) if fits(node, schema) => {}
             (Shape::String(strings), Value::String(text)) => self.string(node, text, strings, path, out),
             (Shape::Integer(numbers) | Shape::Number(numbers), Value::Int(_) | Value::Float(_)) if fits(node, schema) => {
@@ -171,7 +182,7 @@ impl<'m> Check<'m> {
         if size > strings.max as usize || size < strings.min as usize {
             self.size(node, size, (strings.min, strings.max), "chars", path, out);
         } else if let Some(pattern) = strings.pattern
-            && !self.memo.matches(pattern, text)
+            && self.memo.matches(pattern, text) == Some(false)
         {
             out.push(self.malformed(node, pattern, path));
         }

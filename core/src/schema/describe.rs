@@ -43,6 +43,7 @@ pub fn describe(schema: &'static Schema, path: &[&str]) -> Option<&'static Field
 pub fn allowed_values(schema: &Schema) -> Vec<String> {
     match &schema.shape {
         Shape::Boolean => ["true", "false"].map(String::from).into(),
+        Shape::True => ["true"].map(String::from).into(),
         Shape::String(strings) => strings.among.iter().map(ToString::to_string).collect(),
         Shape::Integer(numbers) | Shape::Number(numbers) if !numbers.among.is_empty() => numbers.among.iter().map(i64::to_string).collect(),
         Shape::Integer(numbers) | Shape::Number(numbers) => match (numbers.min, numbers.max) {

@@ -2,21 +2,37 @@
 //!
 //! What must not be here: anything about objects.
 
+use super::cel::{Failure, Program};
 use super::regex::Regex;
+use crate::text::Node;
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::cell::RefCell;
 
 /// Compiled expressions by their text.
 #[derive(Debug, Default)]
 pub struct Memo {
-    patterns: RefCell<BTreeMap<&'static str, Option<Arc<Regex>>>>,
+    patterns: RefCell<BTreeMap<String, Option<Arc<Regex>>>>,
+    rules: RefCell<BTreeMap<&'static str, Option<Arc<Program>>>>,
 }
 
 impl Memo {
-    /// Whether a text matches a schema's pattern. One that cannot be compiled matches everything; a test says that there is none.
-    pub fn matches(&self, pattern: &'static str, text: &str) -> bool {
-        let regex = self.patterns.borrow_mut().entry(pattern).or_insert_with(|| Regex::new(pattern).map(Arc::new)).clone();
-        regex.is_none_or(|regex| regex.is_match(text))
+    /// Whether a text matches a pattern; `None` where the pattern cannot be compiled.
+    pub(super) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
+        let known = self.patterns.borrow().get(pattern).cloned();
+        let regex = known.unwrap_or_else(|| {
+            let regex = Regex::new(pattern).map(Arc::new);
+            self.patterns.borrow_mut().insert(pattern.to_owned(), regex.clone());
+            regex
+        });
+        regex.map(|regex| regex.is_match(text))
+    }
+
+    /// Whether a rule is true of a value; `None` where the rule cannot be read.
+    pub(super) fn is_true(&self, rule: &'static str, node: &Node) -> Option<Result<bool, Failure>> {
+        let program = self.rules.borrow_mut().entry(rule).or_insert_with(|| Program::new(rule).map(Arc::new)).clone();
+        program.map(|program| program.is_true(node, self))
     }
 }

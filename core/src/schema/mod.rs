@@ -12,6 +12,7 @@
 //!
 //! What must not be here: any kind's own fields, codes of findings, anything of a dialect.
 
+mod cel;
 mod check;
 mod describe;
 pub mod duration;
@@ -20,6 +21,7 @@ mod memo;
 pub mod names;
 mod path;
 mod regex;
+mod rules;
 mod shape;
 mod tidy;
 mod wire;
@@ -31,7 +33,7 @@ pub use memo::Memo;
 pub use path::Path;
 pub use shape::{
     ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Once, Others, Rule, STRING,
-    STRING_MAP, STRINGS, Schema, Shape, Strings, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of, rule,
+    STRING_MAP, STRINGS, Schema, Shape, Strings, TRUE, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of, rule,
 };
 pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
 pub use wire::{round_trip, round_trip_if_valid};

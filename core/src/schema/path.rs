@@ -12,6 +12,7 @@ pub struct Path<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Step<'a> {
     Key(&'a str),
+    Entry(&'a str),
     Index(usize),
 }
 
@@ -24,6 +25,11 @@ impl<'a> Path<'a> {
     /// The path of a key below this one.
     pub const fn key(&'a self, key: &'a str) -> Self {
         Self { above: Some(self), step: Step::Key(key) }
+    }
+
+    /// The path of a map's entry below this one, where it is told apart from a field: `spec.labels[a]`.
+    pub const fn entry(&'a self, key: &'a str) -> Self {
+        Self { above: Some(self), step: Step::Entry(key) }
     }
 
     /// The path of a list's item below this one.
@@ -42,6 +48,7 @@ impl fmt::Display for Path<'_> {
             Step::Key("") => Ok(()),
             Step::Key(key) if self.above.is_none_or(|above| above.is_empty()) => f.write_str(key),
             Step::Key(key) => write!(f, ".{key}"),
+            Step::Entry(key) => write!(f, "[{key}]"),
             Step::Index(index) => write!(f, "[{index}]"),
         }
     }

@@ -56,6 +56,8 @@ pub enum Shape {
     Any,
     /// `true` or `false`.
     Boolean,
+    /// Only `true` (`enum: [true]`).
+    True,
     /// A whole number.
     Integer(Numbers),
     /// Any number.
@@ -331,6 +333,8 @@ impl Schema {
 pub const ANY: Schema = Schema::of(Shape::Any);
 /// `true` or `false`.
 pub const BOOLEAN: Schema = Schema::of(Shape::Boolean);
+/// Only `true`.
+pub const TRUE: Schema = Schema::of(Shape::True);
 /// A whole number.
 pub const INTEGER: Schema = Schema::of(Shape::Integer(Numbers { min: None, max: None, among: &[], int32: false }));
 /// Any number.
@@ -473,7 +477,7 @@ impl Schema {
     /// Its JSON type, as schemas spell it; empty for "any" and choices.
     pub const fn type_name(&self) -> &'static str {
         match self.shape {
-            Shape::Boolean => "boolean",
+            Shape::Boolean | Shape::True => "boolean",
             Shape::Integer(_) => "integer",
             Shape::Number(_) => "number",
             Shape::String(_) => "string",

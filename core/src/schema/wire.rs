@@ -147,7 +147,7 @@ fn is_empty(value: &Value) -> bool {
 /// What a struct writes for a field that was not there.
 fn zero(schema: &Schema) -> Node {
     let value = match &schema.shape {
-        Shape::Boolean => Value::Bool(false),
+        Shape::Boolean | Shape::True => Value::Bool(false),
         Shape::Integer(_) | Shape::Number(_) => Value::Int(0),
         Shape::String(_) => Value::String(Str::new_static("")),
         Shape::Object(members) if !members.fields.is_empty() => Value::Object(write_object(&Object::new(), members, None).unwrap_or_default()),

@@ -15,7 +15,7 @@ use core::fmt::Write as _;
 pub fn fits(node: &Node, schema: &Schema) -> bool {
     match (&schema.shape, &node.value) {
         (Shape::Any, _)
-        | (Shape::Boolean, Value::Bool(_))
+        | (Shape::Boolean | Shape::True, Value::Bool(_))
         | (Shape::Number(_), Value::Int(_) | Value::Float(_))
         | (Shape::String(_) | Shape::IntOrString, Value::String(_))
         | (Shape::Array { .. }, Value::Array(_))
@@ -32,6 +32,7 @@ fn wanted(schema: &Schema) -> String {
     match &schema.shape {
         Shape::Any => "anything".into(),
         Shape::Boolean => "`true` or `false`".into(),
+        Shape::True => "`true`".into(),
         Shape::Integer(_) => "a whole number".into(),
         Shape::Number(_) => "a number".into(),
         Shape::String(_) => "a string".into(),
@@ -182,6 +183,13 @@ impl Check<'_> {
         Violation { blocking: true, ..violation(node, path, Fault::NotAllowed, message, reference) }
     }
 
+    pub(super) fn not_true(self, node: &Node, path: &Path<'_>) -> Violation {
+        let sentence = format!("{path} in body should be one of [true]");
+        let reference = self.reference(node, path, Frame::Among(&["true".into()]), sentence);
+        let help = Some("leave it out instead".into());
+        Violation { blocking: true, help, ..violation(node, path, Fault::NotAllowed, format!("`{path}` can only be `true`"), reference) }
+    }
+
     pub(super) fn malformed(self, node: &Node, pattern: &str, path: &Path<'_>) -> Violation {
         let reference = self.reference(node, path, Frame::Value, format!("{path} in body should match '{pattern}'"));
         violation(node, path, Fault::Malformed, format!("`{path}` must match `{pattern}`, and {} does not", scalar(node)), reference)
@@ -252,7 +260,7 @@ pub(super) fn violation(node: &Node, path: &Path<'_>, fault: Fault, message: Str
 }
 
 /// A value as Go's API errors show it.
-fn go_value(node: &Node) -> String {
+pub(super) fn go_value(node: &Node) -> String {
     match &node.value {
         Value::String(text) => go_quoted(text),
         _ => to_json(node, false),

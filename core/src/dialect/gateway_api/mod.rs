@@ -1,5 +1,8 @@
-//! Gateway API: what is the same for every controller that reads it.
+//! Gateway API: its kinds as the API server takes them, and what is the same for every controller that reads them.
 //!
-//! What must not be here: what one controller makes of it.
+//! Follows kubernetes-sigs/gateway-api, the experimental channel.
+//!
+//! What must not be here: what one controller makes of them.
 
+pub mod kinds;
 pub mod relations;

@@ -79,7 +79,7 @@ impl<'a> Report<'a> {
         let code = match violation.fault {
             Fault::WrongType => &codes::WRONG_TYPE,
             Fault::Missing => &codes::MISSING_FIELD,
-            Fault::NotAllowed | Fault::OutOfRange | Fault::Malformed => &codes::INVALID_VALUE,
+            Fault::NotAllowed | Fault::OutOfRange | Fault::Malformed | Fault::Repeated | Fault::Broken => &codes::INVALID_VALUE,
         };
         let mut finding = self.finding(code, violation.message.clone(), violation.node, violation.part);
         finding.help = help.or_else(|| violation.help.clone());

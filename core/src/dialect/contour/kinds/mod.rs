@@ -9,6 +9,7 @@ mod tls_certificate_delegation;
 
 use crate::custom;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::gateway_api::kinds as gateway_api;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::kind::{self, Version};
 use crate::resource::Object;
@@ -59,21 +60,21 @@ kinds! {
     /// `v1`
     Namespace "" "Namespace" None;
     /// `gateway.networking.k8s.io/v1`
-    GatewayClass "gateway.networking.k8s.io" "GatewayClass" None;
+    GatewayClass "gateway.networking.k8s.io" "GatewayClass" Some(&gateway_api::GATEWAY_CLASS);
     /// `gateway.networking.k8s.io/v1`
-    Gateway "gateway.networking.k8s.io" "Gateway" None;
+    Gateway "gateway.networking.k8s.io" "Gateway" Some(&gateway_api::GATEWAY);
     /// `gateway.networking.k8s.io/v1`
-    HttpRoute "gateway.networking.k8s.io" "HTTPRoute" None;
+    HttpRoute "gateway.networking.k8s.io" "HTTPRoute" Some(&gateway_api::HTTP_ROUTE);
     /// `gateway.networking.k8s.io/v1`
-    GrpcRoute "gateway.networking.k8s.io" "GRPCRoute" None;
+    GrpcRoute "gateway.networking.k8s.io" "GRPCRoute" Some(&gateway_api::GRPC_ROUTE);
     /// `gateway.networking.k8s.io/v1alpha2`
-    TlsRoute "gateway.networking.k8s.io" "TLSRoute" None;
+    TlsRoute "gateway.networking.k8s.io" "TLSRoute" Some(&gateway_api::TLS_ROUTE);
     /// `gateway.networking.k8s.io/v1alpha2`
-    TcpRoute "gateway.networking.k8s.io" "TCPRoute" None;
+    TcpRoute "gateway.networking.k8s.io" "TCPRoute" Some(&gateway_api::TCP_ROUTE);
     /// `gateway.networking.k8s.io/v1alpha3`
-    BackendTlsPolicy "gateway.networking.k8s.io" "BackendTLSPolicy" None;
+    BackendTlsPolicy "gateway.networking.k8s.io" "BackendTLSPolicy" Some(&gateway_api::BACKEND_TLS_POLICY);
     /// `gateway.networking.k8s.io/v1beta1`
-    ReferenceGrant "gateway.networking.k8s.io" "ReferenceGrant" None;
+    ReferenceGrant "gateway.networking.k8s.io" "ReferenceGrant" Some(&gateway_api::REFERENCE_GRANT);
 }
 
 const fn own(name: &'static str, plural: &'static str, versions: &'static [Version], doc: &'static str) -> kind::Kind {
