@@ -66,6 +66,10 @@ pub enum Question {
     Release,
     /// The routes; answered by a list of [`RouteRow`].
     Routes,
+    /// The graph; answered by [`Drawing`].
+    Graph(GraphFocus),
+    /// The graph as a picture of its own, for a file; answered by a string.
+    Picture(GraphFocus),
     /// What became of every resource; answered by a list of [`LedgerRow`].
     Ledger,
     /// What there is to say of a place; answered by `Option<Hover>`.
@@ -338,6 +342,8 @@ pub struct Thread {
     pub spans: Vec<Span>,
     /// The resources that they belong to.
     pub resources: Vec<ResourceRef>,
+    /// Boxes of the graph, by id.
+    pub nodes: Vec<String>,
     /// Places in the bootstrap.
     pub envoy: Vec<String>,
     /// The first row of each document that belongs to it, as folded now.
@@ -395,4 +401,88 @@ pub struct LedgerRow {
     /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
+}
+
+/// Which part of the graph is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GraphFocus {
+    /// Only what these nodes lead to and what leads to them, by id.
+    pub from: Vec<String>,
+    /// At most so many steps away.
+    pub depth: Option<u32>,
+    /// These kinds are left out.
+    pub without: Vec<String>,
+    /// Only what is wrong, and its neighbours.
+    pub only_errors: bool,
+    /// Without what the controller adds by itself.
+    pub written_only: bool,
+}
+
+/// The graph as it is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drawing {
+    /// Width of the whole.
+    pub width: i32,
+    /// Height of the whole.
+    pub height: i32,
+    /// Where the band of what supports begins.
+    pub supporting: Option<i32>,
+    /// Whether boxes have one line only.
+    pub compact: bool,
+    /// Boxes.
+    pub frames: Vec<Frame>,
+    /// Lines.
+    pub lines: Vec<Line>,
+    /// All kinds that the whole graph has, each with how many nodes.
+    pub kinds: Vec<(String, usize)>,
+}
+
+/// A box of the graph.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its id.
+    pub id: String,
+    /// Its kind, as the legend has it.
+    pub kind: String,
+    /// The small line.
+    pub caption: String,
+    /// The large line.
+    pub title: String,
+    /// Why it is not there.
+    pub reason: String,
+    /// Left end.
+    pub x: i32,
+    /// Top.
+    pub y: i32,
+    /// Width.
+    pub width: i32,
+    /// Height.
+    pub height: i32,
+    /// Whether it is not there.
+    pub missing: bool,
+    /// Whether that is fine, or it has no effect.
+    pub faint: bool,
+    /// Errors found in it.
+    pub errors: u32,
+    /// Warnings found in it.
+    pub warnings: u32,
+    /// Where it stands, or what made it does.
+    pub span: Option<Span>,
+}
+
+/// A line of the graph.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The box where it starts, by its index.
+    pub from: usize,
+    /// The box where it ends.
+    pub to: usize,
+    /// What it says.
+    pub relation: String,
+    /// Its field, or what it is for.
+    pub label: String,
+    /// Whether it is part of a circle.
+    pub cycle: bool,
+    /// Its course, in the words of SVG's `d`.
+    pub course: String,
 }

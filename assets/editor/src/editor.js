@@ -284,3 +284,29 @@ export async function formatted(content) {
   const { format } = await import("./format.js");
   return format(content);
 }
+
+// Hands a file to the person.
+const hand = (name, blob) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+};
+
+export function save(name, sort, content) {
+  hand(name, new Blob([content], { type: sort }));
+}
+
+export function savePng(name, svg) {
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    const scale = Math.min(2, 16_000 / Math.max(image.width, image.height, 1));
+    canvas.width = image.width * scale;
+    canvas.height = image.height * scale;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => blob && hand(name, blob));
+  };
+  image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+}

@@ -16,6 +16,12 @@ const MOST_BYTES: f64 = 64e6;
 extern "C" {
     #[wasm_bindgen(js_name = readDropped)]
     fn read_dropped(data: &web_sys::DataTransfer, most: f64) -> js_sys::Promise;
+    /// Hands a text to the person as a file.
+    #[wasm_bindgen(js_name = save)]
+    pub fn save(name: &str, sort: &str, text: &str);
+    /// The same of a picture, drawn anew in dots.
+    #[wasm_bindgen(js_name = savePng)]
+    pub fn save_png(name: &str, svg: &str);
     #[wasm_bindgen(js_name = formatted)]
     fn formatted(text: &str) -> js_sys::Promise;
 }

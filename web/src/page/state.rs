@@ -19,6 +19,8 @@ const SLOW: Duration = Duration::from_millis(300);
 /// The views.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
+    /// What refers to what.
+    Graph,
     /// What Envoy does with requests, in order.
     Routes,
     /// The bootstrap.
@@ -31,11 +33,12 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of their tabs.
-    pub const ALL: [View; 4] = [View::Routes, View::Envoy, View::Ir, View::Findings];
+    pub const ALL: [View; 5] = [View::Graph, View::Routes, View::Envoy, View::Ir, View::Findings];
 
     /// What the tab says.
     pub fn label(self) -> &'static str {
         match self {
+            View::Graph => "Graph",
             View::Routes => "Routes",
             View::Envoy => "Envoy",
             View::Ir => "IR",
@@ -46,6 +49,7 @@ impl View {
     /// The word in addresses.
     pub fn name(self) -> &'static str {
         match self {
+            View::Graph => "graph",
             View::Routes => "routes",
             View::Envoy => "envoy",
             View::Ir => "ir",
@@ -131,7 +135,7 @@ impl App {
             dialect: RwSignal::new(None),
             compiled: RwSignal::new(Compiled::default()),
             generation: RwSignal::new(0),
-            view: RwSignal::new(View::Findings),
+            view: RwSignal::new(View::Graph),
             target: RwSignal::new(None),
             thread: RwSignal::new(None),
             overlay: RwSignal::new(None),

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: how a document becomes rows (`tree`), and what belongs to a selection (`thread`).
 
+use crate::drawing;
 use crate::thread;
 use crate::tree::Tree;
 use chancery_core::backend::OutputMap;
@@ -24,6 +25,10 @@ pub struct Session {
     /// Documents of the compile before: what is folded in them stays so.
     before: BTreeMap<Doc, Tree>,
     selected: Option<Target>,
+    /// The whole graph, when it was asked for.
+    graph: Option<explain::Graph>,
+    /// The top of each box of the graph as last drawn: what was there keeps its order.
+    tops: BTreeMap<String, i32>,
 }
 
 fn fine<T: Serialize>(answer: &T) -> String {
@@ -79,6 +84,12 @@ impl Session {
                 fine(&Thread::default())
             }
             Question::Routes => fine(&routes(&self.compilation)),
+            Question::Graph(focus) => {
+                self.whole_graph();
+                let drawing = self.graph.as_ref().map(|graph| drawing::draw(graph, &focus, &mut self.tops));
+                fine(&drawing)
+            }
+            Question::Picture(focus) => fine(&drawing::picture_of(self.whole_graph(), &focus)),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
             Question::Hover(spot) => {
                 let found = self.spot(&spot).and_then(|(source, offset)| hover(&self.compilation, &self.positions(), source, offset));
@@ -122,6 +133,7 @@ impl Session {
         self.compilation.diagnostics.extend(refused);
         let took = js_sys::Date::now() - start;
         self.before.append(&mut self.trees);
+        self.graph = None;
         let compilation = &self.compilation;
         let positions = self.positions();
         let found = findings(compilation, &positions);
@@ -142,6 +154,11 @@ impl Session {
             // The page has types of its own, which read what the core writes.
             findings: serde_json::to_value(&found).and_then(serde_json::from_value).unwrap_or_default(),
         }
+    }
+
+    fn whole_graph(&mut self) -> &explain::Graph {
+        let compilation = &self.compilation;
+        self.graph.get_or_insert_with(|| explain::graph(compilation, &Positions::new(&compilation.inputs, &compilation.objects)))
     }
 
     /// A document, made when it is first asked for.
@@ -189,6 +206,8 @@ impl Session {
                 thread.envoy = pointers;
             }
         }
+        self.whole_graph();
+        thread.nodes = self.graph.as_ref().map(|graph| drawing::lit(graph, &self.compilation, &core)).unwrap_or_default();
         thread.rows = rows;
         thread
     }

@@ -3,6 +3,7 @@
 //! What must not be here: the worker's side of any of them.
 
 mod findings;
+mod graph;
 pub mod markdown;
 mod routes;
 mod stages;
@@ -18,6 +19,7 @@ pub fn Views(app: App) -> impl IntoView {
     view! {
         <div class="view" id="view" role="tabpanel" aria-label=move || app.view.get().label()>
             {move || match app.view.get() {
+                View::Graph => view! { <graph::GraphView app=app /> }.into_any(),
                 View::Routes => view! { <routes::RoutesView app=app /> }.into_any(),
                 View::Envoy => view! { <tree::TreeView app=app doc=Doc::Envoy /> }.into_any(),
                 View::Ir => view! { <stages::StagesView app=app /> }.into_any(),

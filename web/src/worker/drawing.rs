@@ -1,0 +1,107 @@
+//! The graph as the page draws it.
+//!
+//! What must not be here: where boxes go, and what refers to what.
+
+use crate::session::span;
+use chancery_core::compile::Compilation;
+use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, picture, svg};
+use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout};
+use chancery_web::protocol::{Drawing, Frame, GraphFocus, Line, Span};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+fn kind_of(node: &GraphNode) -> String {
+    match (&node.resource, node.kind) {
+        (Some(resource), NodeKind::Resource | NodeKind::Missing) => resource.kind.to_string(),
+        (_, kind) => kind.name().replace('_', " "),
+    }
+}
+
+fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, Vec<(String, usize)>) {
+    let mut graph = whole.clone();
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for node in &graph.nodes {
+        let kind = kind_of(node);
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((kind, 1)),
+        }
+    }
+    let keep: Vec<String> = match focus.without.is_empty() {
+        true => Vec::new(),
+        false => kinds.iter().map(|(kind, _)| kind.clone()).filter(|kind| !focus.without.contains(kind)).map(|kind| kind.replace(' ', "_")).collect(),
+    };
+    let all_hidden = !focus.without.is_empty() && keep.is_empty();
+    let part = Focus { from: focus.from.clone(), depth: focus.depth, kinds: keep, only_errors: focus.only_errors, written_only: focus.written_only };
+    part.apply(&mut graph);
+    if all_hidden {
+        graph = Graph::default();
+    }
+    (graph, kinds)
+}
+
+/// The graph, and where its boxes go.
+pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
+    let (graph, kinds) = focused(whole, focus);
+    let picture = picture(&graph, &PictureOptions { before: std::mem::take(tops), ..PictureOptions::default() });
+    *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).collect();
+    let makers = makers(&graph);
+    let frame = |(frame, node): (&CoreFrame, &GraphNode)| Frame {
+        id: frame.id.clone(),
+        kind: kind_of(node),
+        caption: frame.caption.clone(),
+        title: frame.title.clone(),
+        reason: frame.reason.clone(),
+        x: frame.x,
+        y: frame.y,
+        width: frame.width,
+        height: frame.height,
+        missing: node.kind == NodeKind::Missing,
+        faint: frame.assumed || frame.faint,
+        errors: frame.errors,
+        warnings: frame.warnings,
+        span: node.span.as_ref().map(span).or_else(|| makers.get(node.id.as_str()).cloned()),
+    };
+    let lines = picture.threads.iter().map(|thread| Line {
+        from: thread.from,
+        to: thread.to,
+        relation: thread.relation.verb().into(),
+        label: thread.label.clone(),
+        cycle: thread.cycle,
+        course: layout::curve(&thread.points),
+    });
+    Drawing {
+        width: picture.width,
+        height: picture.height,
+        supporting: picture.supporting,
+        compact: picture.compact,
+        frames: picture.frames.iter().zip(&graph.nodes).map(frame).collect(),
+        lines: lines.collect(),
+        kinds,
+    }
+}
+
+/// Where the resources stand that made parts of Envoy's configuration.
+fn makers(graph: &Graph) -> HashMap<&str, Span> {
+    let places: HashMap<&str, Span> = graph.nodes.iter().filter_map(|node| Some((node.id.as_str(), span(node.span.as_ref()?)))).collect();
+    let made = graph.edges.iter().rev().filter(|edge| matches!(edge.relation, Relation::Makes | Relation::Refers));
+    made.filter_map(|edge| Some((edge.to.as_str(), places.get(edge.from.as_str())?.clone()))).collect()
+}
+
+/// The picture as a file.
+pub fn picture_of(whole: &Graph, focus: &GraphFocus) -> String {
+    let (graph, _) = focused(whole, focus);
+    svg(&picture(&graph, &PictureOptions::default()))
+}
+
+/// The boxes that belong to a selection: its resources, and what was made of them.
+pub fn lit(graph: &Graph, compilation: &Compilation, thread: &Thread) -> Vec<String> {
+    let resources = thread.resources(compilation);
+    let own: BTreeSet<&str> = graph
+        .nodes
+        .iter()
+        .filter(|node| node.kind == NodeKind::Resource && node.resource.as_ref().is_some_and(|resource| resources.contains(resource)))
+        .map(|node| node.id.as_str())
+        .collect();
+    let made = graph.edges.iter().filter(|edge| edge.relation == Relation::Makes && own.contains(edge.from.as_str())).map(|edge| edge.to.as_str());
+    own.iter().copied().chain(made).map(String::from).collect()
+}
