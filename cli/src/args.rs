@@ -53,6 +53,10 @@ pub enum Command {
     Graph(GraphArgs),
     /// Tell how one thing leads to another, by which fields.
     Why(WhyArgs),
+    /// Write inputs and options into one file that gives the same answer elsewhere; every command takes it as its input.
+    Snapshot(SnapshotArgs),
+    /// Tell what is wrong in what a link holds; every command takes such a link as its input.
+    Open(OpenArgs),
     /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),
     /// List the kinds of resources that are read.
@@ -143,7 +147,7 @@ pub enum Color {
 /// What to read.
 #[derive(Args)]
 pub struct Inputs {
-    /// Files, folders (all .yaml, .yml and .json in them), globs, or `-` for standard input.
+    /// Files, folders (all .yaml, .yml and .json in them), globs, or `-` for standard input; or one snapshot.
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
 }
@@ -395,6 +399,42 @@ pub enum GraphFormat {
     Json,
     /// A picture, light or dark as the viewer prefers.
     Svg,
+}
+
+/// `snapshot`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery snapshot gateway/ -o gateway.snapshot.json
+  chancery check gateway.snapshot.json
+  chancery snapshot gateway/ --link https://chancery.example/")]
+pub struct SnapshotArgs {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Write into this file.
+    #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Keep keys and other values of Secrets. Otherwise stand-ins of the same form take their place.
+    #[arg(long)]
+    pub with_secrets: bool,
+    /// Write a link to this page that holds the snapshot, instead of a file. Nothing is sent anywhere.
+    #[arg(long, value_name = "PAGE", value_hint = ValueHint::Url)]
+    pub link: Option<String>,
+}
+
+/// `open`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery open 'https://chancery.example/#snapshot=1...'
+  chancery graph --format svg 'https://chancery.example/#snapshot=1...'")]
+pub struct OpenArgs {
+    /// A link that `chancery snapshot --link` or the playground made. It is read here: nothing is asked of the net.
+    #[arg(value_name = "LINK", value_hint = ValueHint::Url)]
+    pub link: PathBuf,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub format: CheckFormat,
 }
 
 /// `ledger`

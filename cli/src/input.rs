@@ -6,9 +6,8 @@ use crate::Unusable;
 use crate::args::{Controller, Deployment, MissingSecrets};
 use crate::output::reason;
 use chancery_core::compile::{Compilation, Compiler, Options};
-use chancery_core::diagnostic::Diagnostic;
 use chancery_core::dialect::{Dialect, ambassador, contour};
-use chancery_core::explain::not_utf8;
+use chancery_core::explain::{Snapshot, not_utf8, share};
 use chancery_core::resource::{Input, Inputs, SourceId};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
@@ -22,12 +21,51 @@ const MOST_BYTES: usize = 2 << 30;
 
 /// Reads and compiles.
 pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
+    Ok(given(paths, deployment)?.compile())
+}
+
+/// What was read: texts, and how to compile them.
+pub struct Given {
+    pub inputs: Inputs,
+    /// Of each text the places that were not UTF-8.
+    pub not_utf8: Vec<Vec<(u32, usize)>>,
+    pub options: Options,
+}
+
+impl Given {
+    /// Compiles. Bytes that are not UTF-8 become findings.
+    pub fn compile(&self) -> (Compiler, Compilation) {
+        let mut compiler = Compiler::new();
+        let mut compilation = compiler.compile(&self.inputs, &self.options);
+        let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
+        compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
+        (compiler, compilation)
+    }
+
+    fn opened(snapshot: &Snapshot) -> Self {
+        Self { inputs: snapshot.inputs(), not_utf8: snapshot.not_utf8().map(Vec::from).collect(), options: snapshot.options.clone() }
+    }
+}
+
+/// Reads everything. A snapshot, or a link that holds one, brings its own options.
+pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
+    if let [one] = paths
+        && let Some(link) = one.to_str().filter(|text| text.contains("://") && text.contains('#'))
+    {
+        let snapshot = share::open(link).ok_or("there is no snapshot in the link")?;
+        return Ok(Given::opened(&snapshot.map_err(|why| format!("the link {why}"))?));
+    }
     let options = options(deployment)?;
-    let (inputs, findings) = read(paths)?;
-    let mut compiler = Compiler::new();
-    let mut compilation = compiler.compile(&inputs, &options);
-    compilation.diagnostics.splice(..0, findings);
-    Ok((compiler, compilation))
+    let Reader { inputs, not_utf8, .. } = read(paths)?;
+    let snapshots: Vec<&Input> = inputs.inputs.iter().filter(|input| Snapshot::is_one(&input.text)).collect();
+    match (&snapshots[..], inputs.inputs.len()) {
+        ([], _) => Ok(Given { inputs, not_utf8, options }),
+        ([one], 1) => {
+            let snapshot = Snapshot::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
+            Ok(Given::opened(&snapshot))
+        }
+        ([one, ..], _) => Err(format!("{} is a snapshot: it holds all its inputs, and cannot be read together with others", one.name).into()),
+    }
 }
 
 fn options(deployment: &Deployment) -> Result<Options, Unusable> {
@@ -59,8 +97,7 @@ fn options(deployment: &Deployment) -> Result<Options, Unusable> {
     Ok(Options { dialect, ambassador, contour })
 }
 
-/// Reads everything; bytes that are not UTF-8 become findings.
-fn read(paths: &[PathBuf]) -> Result<(Inputs, Vec<Diagnostic>), Unusable> {
+fn read(paths: &[PathBuf]) -> Result<Reader, Unusable> {
     let mut reader = Reader::default();
     if paths.is_empty() {
         if std::io::stdin().is_terminal() {
@@ -71,13 +108,13 @@ fn read(paths: &[PathBuf]) -> Result<(Inputs, Vec<Diagnostic>), Unusable> {
     for path in paths {
         reader.path(path)?;
     }
-    Ok((reader.inputs, reader.findings))
+    Ok(reader)
 }
 
 #[derive(Default)]
 struct Reader {
     inputs: Inputs,
-    findings: Vec<Diagnostic>,
+    not_utf8: Vec<Vec<(u32, usize)>>,
     seen: BTreeSet<PathBuf>,
     stdin: bool,
     /// How many files were named, those included that were named before.
@@ -175,8 +212,7 @@ impl Reader {
         }
         self.bytes += bytes.len();
         let (input, wrong) = Input::from_bytes(name, bytes);
-        let source = SourceId(u32::try_from(self.inputs.inputs.len()).unwrap_or(u32::MAX));
-        self.findings.extend(not_utf8(source, &wrong));
+        self.not_utf8.push(wrong);
         self.inputs.inputs.push(input);
         Ok(())
     }

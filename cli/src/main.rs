@@ -14,6 +14,7 @@ mod input;
 mod ledger;
 mod output;
 mod registry;
+mod snapshot;
 mod style;
 mod why;
 
@@ -42,6 +43,8 @@ fn main() {
         Command::Explain(args) => explain::run(args, &cli.deployment, &style),
         Command::Graph(args) => graph::run(args, &cli.deployment),
         Command::Why(args) => why::run(args, &cli.deployment, &style),
+        Command::Snapshot(args) => snapshot::run(args, &cli.deployment),
+        Command::Open(args) => snapshot::open(args, &cli.deployment, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &style),
         Command::Codes(args) => registry::codes(args, &style),

@@ -257,6 +257,25 @@ fn the_graph_is_a_picture_too() {
 }
 
 #[test]
+fn snapshots_and_links_give_the_same_answer() {
+    let folder = gateway();
+    assert_eq!(folder.run(&["--dialect", "ambassador", "snapshot", "gateway.yaml", "-o", "gateway.json"]).code, 0);
+    let link = folder.run(&["snapshot", "gateway.yaml", "--link", "https://page.example/"]);
+    for command in [&["check"][..], &["compile"], &["ledger"], &["graph", "--format", "svg"]] {
+        let run = |input: &str| {
+            let run = folder.run(&[command, &[input]].concat());
+            (run.code, run.out)
+        };
+        let straight = run("gateway.yaml");
+        assert_eq!(run("gateway.json"), straight, "{command:?}");
+        assert_eq!(run(link.out.trim()), straight, "{command:?}");
+    }
+    assert_eq!(folder.run(&["open", link.out.trim()]).out, folder.run(&["check", "gateway.yaml"]).out);
+    let both = folder.run(&["check", "gateway.json", "gateway.yaml"]);
+    assert_eq!(both.err, "chancery: gateway.json is a snapshot: it holds all its inputs, and cannot be read together with others\n");
+}
+
+#[test]
 fn why_tells_the_way_and_its_fields() {
     let folder = gateway();
     let run = folder.run(&["why", "Listener/http", "cluster_quote_80_default", "gateway.yaml"]);

@@ -18,7 +18,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// How to compile.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The configuration language; found from the input when not given.
     pub dialect: Option<Dialect>,

@@ -8,5 +8,6 @@ mod incremental;
 mod order;
 mod redaction;
 mod replay;
+mod snapshot;
 mod wasm;
 mod wrong_types;

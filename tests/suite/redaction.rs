@@ -1,7 +1,7 @@
 //! Key material is in no output.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::explain::{Positions, View, Viewed, dump_with_origins, explain_line, graph};
+use chancery_core::explain::{Positions, Snapshot, View, Viewed, dump_with_origins, explain_line, graph};
 use chancery_core::resource::SourceId;
 use chancery_core::text::to_json;
 use chancery_tests::work::{Work, inputs, options};
@@ -96,6 +96,10 @@ fn key_material_is_in_no_output() {
         outputs.push(("config in Rust", format!("{:?}", compilation.config)));
         outputs.push(("config", to_json(&compilation.config.dump(), false)));
         outputs.push(("graph", serde_json::to_string(&graph(compilation, &positions)).expect("JSON")));
+        let snapshot = Snapshot::new(compilation, &options(line).expect("options"), &[], false);
+        let replayed = Work::new(&snapshot.inputs(), &snapshot.options);
+        assert_eq!(replayed.ledger(), work.ledger(), "stand-ins have the form of what they stand for");
+        outputs.push(("snapshot", snapshot.write()));
         let viewed = Viewed::new(compilation, View::Envoy, &mut work.compiler.emitted);
         for line in 1..=u32::try_from(text.lines().count()).expect("a few lines") {
             let report = explain_line(compilation, &positions, &viewed, SourceId(0), line, None);

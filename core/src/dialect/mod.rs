@@ -13,7 +13,8 @@ use crate::schema::KnownKind;
 use alloc::vec::Vec;
 
 /// A configuration language.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Dialect {
     /// Ambassador, also known as Emissary-ingress.
     #[default]

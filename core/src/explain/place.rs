@@ -2,6 +2,7 @@
 //!
 //! What must not be here: findings and origins; and no text leaves here with key material in it.
 
+use super::redact::Hidden;
 use crate::diagnostic::{Part, Place};
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
 use crate::text::{LineIndex, Node, NodeId, Str, TextRange};
@@ -190,22 +191,7 @@ impl<'a> Positions<'a> {
 
     /// Ranges of key material in an input, in order and apart.
     fn find_hidden(&self, source: SourceId) -> Vec<TextRange> {
-        let text = self.text(source);
-        let mut hidden = Vec::new();
-        let here: Vec<&Object> = self.objects.iter().filter(|object| object.source.source == source).collect();
-        for object in &here {
-            for (node, _) in &object.secrets {
-                hidden.extend(object.value_range(*node));
-            }
-            if object.key.kind == "Secret" {
-                let applied = find(&object.root, "metadata.annotations").and_then(|all| all.get("kubectl.kubernetes.io/last-applied-configuration"));
-                hidden.extend(applied.and_then(|applied| object.value_range(applied.id)));
-            }
-            if object.broken && object.content.text.is_none() {
-                let end = here.iter().map(|other| other.source.offset).filter(|offset| *offset > object.source.offset).min();
-                hide_values(text, TextRange::new(object.source.offset, end.unwrap_or(text.len() as u32)), &mut hidden);
-            }
-        }
+        let mut hidden: Vec<TextRange> = self.secrets(source).into_iter().map(|(range, _)| range).collect();
         hidden.sort();
         hidden.dedup_by(|next, last| {
             let joined = next.start <= last.end;
@@ -214,6 +200,33 @@ impl<'a> Positions<'a> {
             }
             joined
         });
+        hidden
+    }
+
+    /// Ranges of key material in an input, with what they hold.
+    pub(super) fn secrets(&self, source: SourceId) -> Vec<(TextRange, Hidden<'a>)> {
+        let text = self.text(source);
+        let mut hidden = Vec::new();
+        let here: Vec<&Object> = self.objects.iter().filter(|object| object.source.source == source).collect();
+        for object in &here {
+            let is_text = |node: NodeId| {
+                object.root.get("stringData").and_then(Node::as_object).is_some_and(|all| all.iter().any(|entry| entry.value.id == node))
+            };
+            for (node, value) in &object.secrets {
+                let of = if is_text(*node) { Hidden::Text(value.expose()) } else { Hidden::Base64(value.expose()) };
+                hidden.extend(object.value_range(*node).map(|range| (range, of)));
+            }
+            if object.key.kind == "Secret" {
+                let applied = find(&object.root, "metadata.annotations").and_then(|all| all.get("kubectl.kubernetes.io/last-applied-configuration"));
+                hidden.extend(applied.and_then(|applied| object.value_range(applied.id)).map(|range| (range, Hidden::Unknown)));
+            }
+            if object.broken && object.content.text.is_none() {
+                let end = here.iter().map(|other| other.source.offset).filter(|offset| *offset > object.source.offset).min();
+                let mut values = Vec::new();
+                hide_values(text, TextRange::new(object.source.offset, end.unwrap_or(text.len() as u32)), &mut values);
+                hidden.extend(values.into_iter().map(|range| (range, Hidden::Unknown)));
+            }
+        }
         hidden
     }
 }

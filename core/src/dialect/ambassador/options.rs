@@ -6,7 +6,8 @@ use crate::text::Str;
 use alloc::collections::BTreeMap;
 
 /// What is done about objects that are referred to and that nobody supplied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MissingSecrets {
     /// They are taken to exist, and a notice says so.
     Assume,
@@ -16,7 +17,8 @@ pub enum MissingSecrets {
 }
 
 /// The controller's environment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// `AMBASSADOR_ID`.
     pub ambassador_id: Str,

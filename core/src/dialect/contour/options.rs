@@ -6,7 +6,8 @@ use crate::text::Str;
 use alloc::vec::Vec;
 
 /// Which of Contour's programs runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Controller {
     /// `contour serve`: the xDS server.
     #[default]
@@ -16,7 +17,8 @@ pub enum Controller {
 }
 
 /// How Contour is started.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The program.
     pub controller: Controller,

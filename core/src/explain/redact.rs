@@ -1,0 +1,252 @@
+//! Input without its key material, for texts that are handed on: every other answer stays as it was.
+//!
+//! What takes the place of a value is as long as it, so that no place moves, and of the same form, so that the same is found wrong with
+//! it: base64 stays base64, PEM stays PEM, JSON stays JSON. Certificates and lists of revoked ones are public and stay.
+//!
+//! What must not be here: what a Secret is for.
+
+use super::Positions;
+use crate::dialect::kubernetes::secret::{decode, encode};
+use crate::resource::{Input, Inputs, SourceId};
+use crate::text::TextRange;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The inputs without key material. What stands in Secrets that could be read has a stand-in of its form; elsewhere letters and digits go.
+pub fn redacted(inputs: &Inputs, positions: &Positions<'_>) -> Inputs {
+    let one = |(at, input): (usize, &Input)| {
+        let source = SourceId(at as u32);
+        let mut text: Vec<u8> = input.text.as_bytes().into();
+        for (range, of) in positions.secrets(source) {
+            stand_in(&mut text, range, of);
+        }
+        let text = String::from_utf8(text).unwrap_or_default();
+        Input { name: input.name.clone(), text: text.into() }
+    };
+    Inputs { inputs: inputs.inputs.iter().enumerate().map(one).collect() }
+}
+
+/// What a hidden place holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hidden<'a> {
+    /// Something that could not be read.
+    Unknown,
+    /// A value under `data`: base64.
+    Base64(&'a str),
+    /// A value under `stringData`.
+    Text(&'a str),
+}
+
+fn stand_in(text: &mut [u8], range: TextRange, of: Hidden<'_>) {
+    let Some(place) = text.get_mut(range.start as usize..range.end as usize) else { return };
+    let (value, other) = match of {
+        Hidden::Unknown => return blank(place),
+        Hidden::Text(value) => (value, String::from_utf8(masked(value.as_bytes())).ok()),
+        // What is not base64 has no content: its form is that it is not.
+        Hidden::Base64(value) => (value, decode(value).map(|bytes| encode(&masked(&bytes)))),
+    };
+    match other.and_then(|other| written(place, value, &other)) {
+        Some(other) => place.copy_from_slice(&other),
+        None => blank(place),
+    }
+}
+
+/// Letters and digits go, but those that are told by a backslash before them.
+fn blank(place: &mut [u8]) {
+    let mut escaped = false;
+    for byte in place {
+        if !escaped && (byte.is_ascii_alphanumeric() || !byte.is_ascii()) {
+            *byte = b'x';
+        }
+        escaped = !escaped && *byte == b'\\';
+    }
+}
+
+/// A scalar as written, with another value in it: as many characters that are not blank, each in the place of one of the old.
+fn written(place: &[u8], value: &str, other: &str) -> Option<Vec<u8>> {
+    let mut out: Vec<u8> = place.into();
+    let mut left = value.bytes().zip(other.bytes()).filter(|(old, _)| !old.is_ascii_whitespace());
+    let in_block = matches!(place.first(), Some(b'|' | b'>'));
+    let start = if in_block { place.iter().position(|byte| *byte == b'\n')? } else { 0 };
+    let in_double = place.first() == Some(&b'"');
+    let mut at = start;
+    while let Some(byte) = out.get(at).copied() {
+        let quote = !in_block && matches!(byte, b'"' | b'\'') && (at == 0 || at + 1 == out.len());
+        if byte.is_ascii_whitespace() || quote {
+            at += 1;
+        } else if in_double && byte == b'\\' {
+            match *out.get(at + 1)? {
+                b'n' | b't' | b'r' | b' ' | b'\n' => {}
+                // What a backslash stands before says itself.
+                b'"' | b'\\' | b'/' => {
+                    left.next()?;
+                }
+                _ => return None,
+            }
+            at += 2;
+        } else {
+            let (old, new) = left.next()?;
+            // In any other place than the value says: written in a way that is not known here.
+            if old != byte || !new.is_ascii() || (old != new && !new.is_ascii_alphanumeric() && !matches!(new, b'+' | b'/' | b'=')) {
+                return None;
+            }
+            *out.get_mut(at)? = new;
+            at += 1;
+        }
+    }
+    left.next().is_none().then_some(out)
+}
+
+/// A value of the same length and form without what it says.
+fn masked(value: &[u8]) -> Vec<u8> {
+    let mut out: Vec<u8> = value.into();
+    let Ok(text) = core::str::from_utf8(value) else {
+        out.fill(0);
+        return out;
+    };
+    if text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        blank_json(&mut out);
+        return out;
+    }
+    let mut at = 0;
+    let mut blocks = 0;
+    while let Some((start, end, kind)) = text.get(at..).and_then(block) {
+        let (start, end) = (at + start, at + end);
+        at = end;
+        blocks += 1;
+        if !matches!(kind, "CERTIFICATE" | "X509 CRL" | "EC PARAMETERS" | "TRUSTED CERTIFICATE") {
+            blank_body(&mut out[start..end]);
+        }
+    }
+    if blocks == 0 {
+        out.iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b'x');
+    } else {
+        // What stands beside the blocks says nothing to anybody.
+        blank_beside(&mut out, text);
+    }
+    out
+}
+
+/// The body of the first PEM block, and its kind.
+fn block(text: &str) -> Option<(usize, usize, &str)> {
+    let begin = text.find("-----BEGIN ")? + 11;
+    let (kind, _) = text.get(begin..)?.split_once("-----")?;
+    let start = begin + kind.len() + 5;
+    let length = text.get(start..)?.find("-----END ")?;
+    Some((start, start + length, kind))
+}
+
+/// The content of a PEM block: the frame of its DER stays, its content becomes zeros.
+fn blank_body(body: &mut [u8]) {
+    let text: String = body.iter().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| char::from(*byte)).collect();
+    let Some(mut der) = decode(&text) else {
+        // Headers, or no base64 at all: letters go, the form stays.
+        return body.iter_mut().filter(|byte| byte.is_ascii_alphanumeric()).for_each(|byte| *byte = b'A');
+    };
+    let header = match der.get(1) {
+        Some(long @ 0x81..=0x84) => 2 + usize::from(long & 0x7f),
+        _ => 2,
+    };
+    der.iter_mut().skip(header).for_each(|byte| *byte = 0);
+    let other = encode(&der);
+    for (byte, other) in body.iter_mut().filter(|byte| !byte.is_ascii_whitespace()).zip(other.bytes()) {
+        *byte = other;
+    }
+}
+
+/// Letters and digits before, between and after PEM blocks.
+fn blank_beside(out: &mut [u8], text: &str) {
+    let mut inside = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let begins = line.contains("-----BEGIN ");
+        let ends = line.contains("-----END ");
+        if !inside && !begins && !ends {
+            out[at..at + line.len()].iter_mut().filter(|byte| byte.is_ascii_alphanumeric()).for_each(|byte| *byte = b'x');
+        }
+        inside = (inside || begins) && !ends;
+        at += line.len();
+    }
+}
+
+/// Strings of JSON that are values, and numbers. Names of members stay: `keys` is one.
+fn blank_json(out: &mut [u8]) {
+    let mut at = 0;
+    while at < out.len() {
+        if out[at] == b'"' {
+            let end = string_end(out, at);
+            let is_name = out[end.min(out.len())..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
+            if !is_name {
+                blank_string(&mut out[at + 1..end.saturating_sub(1).max(at + 1)]);
+            }
+            at = end;
+        } else {
+            if matches!(out[at], b'1'..=b'9') {
+                out[at] = b'1';
+            }
+            at += 1;
+        }
+    }
+}
+
+fn blank_string(text: &mut [u8]) {
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] == b'\\' {
+            at += if text.get(at + 1) == Some(&b'u') { 6 } else { 2 };
+        } else {
+            text[at] = b'x';
+            at += 1;
+        }
+    }
+}
+
+/// The place after the string that begins here.
+fn string_end(text: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < text.len() {
+        match text[at] {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value: &str) -> String {
+        String::from_utf8(masked(value.as_bytes())).expect("text")
+    }
+
+    #[test]
+    fn keys_go_and_certificates_stay() {
+        let key = "-----BEGIN PRIVATE KEY-----\nMAgCAQECAQICAQM=\n-----END PRIVATE KEY-----\n";
+        assert_eq!(of(key), "-----BEGIN PRIVATE KEY-----\nMAgAAAAAAAAAAAA=\n-----END PRIVATE KEY-----\n");
+        let certificate = "-----BEGIN CERTIFICATE-----\nMAYCAQECAQI=\n-----END CERTIFICATE-----\n";
+        assert_eq!(of(certificate), certificate);
+        let both = [certificate, "a note: hunter2\n", key].concat();
+        assert_eq!(of(&both), [certificate, "x xxxx: xxxxxxx\n", &of(key)].concat());
+    }
+
+    #[test]
+    fn other_values_keep_their_length_and_json_its_form() {
+        assert_eq!(of("hunter2\n"), "xxxxxxx\n");
+        assert_eq!(of(r#"{"keys": [{"k": "s\"3cret", "n": 7091}]}"#), r#"{"keys": [{"k": "x\"xxxxx", "n": 1011}]}"#);
+        assert_eq!(masked(&[0xff, 0xfe]), [0, 0]);
+    }
+
+    #[test]
+    fn values_are_replaced_as_they_are_written() {
+        let new = |place: &str, value: &str, other: &str| written(place.as_bytes(), value, other).and_then(|out| String::from_utf8(out).ok());
+        assert_eq!(new("YWI=", "YWI=", "eHg=").as_deref(), Some("eHg="));
+        assert_eq!(new("'YWI='", "YWI=", "eHg=").as_deref(), Some("'eHg='"));
+        assert_eq!(new("\"ab\\n c\"", "ab\n c", "xx\n x").as_deref(), Some("\"xx\\n x\""));
+        assert_eq!(new("|-2\n  ab\n  c", "ab\nc", "xx\nx").as_deref(), Some("|-2\n  xx\n  x"));
+        assert_eq!(new("\"\\u0061\"", "a", "x"), None, "what is not understood is not half replaced");
+        assert_eq!(new("ab", "abc", "xxx"), None);
+    }
+}

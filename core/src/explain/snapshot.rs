@@ -1,0 +1,126 @@
+//! A snapshot: inputs, options and versions in one text, which gives the same answer wherever it is opened.
+//!
+//! It is JSON. Its format has a version of its own; what a newer Chancery wrote is refused rather than half understood. Key material is
+//! replaced by stand-ins unless a person wants it in.
+//!
+//! What must not be here: files.
+
+use super::Positions;
+use super::redact::redacted;
+use crate::compile::{Compilation, Options};
+use crate::resource::{Input, Inputs};
+use crate::text::Str;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// The version of the format that is written; all up to it are read.
+pub const VERSION: u32 = 1;
+
+/// What an answer follows from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    /// The version of the format. The first member, by which a snapshot is known.
+    chancery_snapshot: u32,
+    /// The version of Chancery that made it.
+    pub made_by: Str,
+    /// Whether key material was replaced by stand-ins.
+    pub redacted: bool,
+    /// How to compile.
+    pub options: Options,
+    /// The texts.
+    inputs: Vec<Text>,
+}
+
+/// One text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    name: Str,
+    text: String,
+    /// Bytes that were not UTF-8: their place in the text, and in the bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    not_utf8: Vec<(u32, usize)>,
+}
+
+impl Snapshot {
+    /// Of a compilation and the options that it was made with. `not_utf8` are the places of each input that were not UTF-8, as
+    /// [`Input::from_bytes`] tells them.
+    #[must_use]
+    pub fn new(compilation: &Compilation, options: &Options, not_utf8: &[Vec<(u32, usize)>], with_secrets: bool) -> Self {
+        let texts = if with_secrets {
+            compilation.inputs.clone()
+        } else {
+            redacted(&compilation.inputs, &Positions::new(&compilation.inputs, &compilation.objects))
+        };
+        let text = |(at, input): (usize, Input)| Text {
+            name: input.name,
+            text: input.text.to_string(),
+            not_utf8: not_utf8.get(at).cloned().unwrap_or_default(),
+        };
+        Self {
+            chancery_snapshot: VERSION,
+            made_by: Str::new_static(env!("CARGO_PKG_VERSION")),
+            redacted: !with_secrets,
+            // Which language it is was found out; a newer version may find another.
+            options: Options { dialect: Some(compilation.dialect), ..options.clone() },
+            inputs: texts.inputs.into_iter().enumerate().map(text).collect(),
+        }
+    }
+
+    /// Whether a text is a snapshot, of whatever version.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        text.trim_start().strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with("\"chancery_snapshot\""))
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read, as the end of a sentence that names it.
+    pub fn read(text: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            chancery_snapshot: u32,
+            #[serde(default)]
+            made_by: Str,
+        }
+        let head: Head = serde_json::from_str(text).map_err(|error| format!("is no whole snapshot: {error}"))?;
+        if head.chancery_snapshot > VERSION {
+            let by = if head.made_by.is_empty() { String::new() } else { format!(" by Chancery {}", head.made_by) };
+            let version = head.chancery_snapshot;
+            return Err(format!(
+                "was made{by} in version {version} of the format, and this one reads up to {VERSION}; open it with a newer Chancery"
+            ));
+        }
+        serde_json::from_str(text).map_err(|error| format!("is no snapshot as this version writes them: {error}"))
+    }
+
+    /// Writes it, for people who look into it.
+    #[must_use]
+    pub fn write(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Writes it without blanks.
+    #[must_use]
+    pub(super) fn write_small(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The texts.
+    #[must_use]
+    pub fn inputs(&self) -> Inputs {
+        Inputs { inputs: self.inputs.iter().map(|text| Input { name: text.name.clone(), text: text.text.as_str().into() }).collect() }
+    }
+
+    /// The places of each text that were not UTF-8.
+    pub fn not_utf8(&self) -> impl Iterator<Item = &[(u32, usize)]> {
+        self.inputs.iter().map(|text| text.not_utf8.as_slice())
+    }
+}
