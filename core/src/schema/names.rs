@@ -23,6 +23,20 @@ pub fn subdomain(name: &str) -> Vec<String> {
     faults
 }
 
+/// What is wrong with a wildcard DNS subdomain, `*.example.com`.
+pub fn wildcard_subdomain(name: &str) -> Vec<String> {
+    let mut faults = too_long(name, 253);
+    if !name.strip_prefix("*.").is_some_and(|rest| rest.split('.').all(is_label)) {
+        faults.push(
+            "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric \
+             characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is \
+             '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+                .into(),
+        );
+    }
+    faults
+}
+
 /// What is wrong with a DNS label (RFC 1123), the form of namespaces.
 pub fn label(name: &str) -> Vec<String> {
     let mut faults = too_long(name, 63);

@@ -120,6 +120,12 @@ impl<'a> Source<'a> {
         self.cluster.get(kind, namespace, name).filter(|object| watched.is_empty() || watched.contains(object.namespace()))
     }
 
+    /// The Gateway that it serves, if one is configured and there.
+    pub fn gateway(&self) -> Option<&'a Admitted<'a>> {
+        let at = self.settings.at("gateway.gatewayRef").some().filter(|_| !self.is_disabled("gateways"))?;
+        self.get(Kind::Gateway, at.field("namespace").str(), at.field("name").str())
+    }
+
     /// A certificate with its key, if it may be used from `target`.
     pub fn tls_secret(&self, name: &Name, target: &str) -> Result<Arc<Material>, LookupError> {
         self.permitted(name, target)?;

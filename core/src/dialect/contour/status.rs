@@ -2,9 +2,11 @@
 //!
 //! What must not be here: when a status is written.
 
+pub use crate::dialect::kubernetes::status::{condition, list, number, object, text};
+
 use super::cluster::Name;
 use crate::resource::Origin;
-use crate::text::{Node, Object, Str, Value};
+use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -144,38 +146,6 @@ impl ProxyConditions {
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &DetailedCondition)> {
         self.found.iter()
     }
-}
-
-/// The fields of a condition of an object that was just made.
-pub fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Vec<(&'static str, Node)> {
-    alloc::vec![
-        ("message", text(message)),
-        ("observedGeneration", number(1)),
-        ("reason", text(reason)),
-        ("status", text(status)),
-        ("type", text(kind)),
-    ]
-}
-
-/// A string.
-pub fn text(value: &str) -> Node {
-    Node::synthesised(Value::String(Str::new(value)))
-}
-
-/// A number.
-pub fn number(value: i64) -> Node {
-    Node::synthesised(Value::Int(value))
-}
-
-/// A list.
-pub fn list(items: Vec<Node>) -> Node {
-    Node::synthesised(Value::Array(items))
-}
-
-/// An object.
-pub fn object(fields: Vec<(&str, Node)>) -> Node {
-    let object: Object = fields.into_iter().collect();
-    Node::synthesised(Value::Object(object))
 }
 
 /// What the API server refused: `[{kind, namespace, name, errors}]`.

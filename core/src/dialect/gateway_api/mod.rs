@@ -2,7 +2,16 @@
 //!
 //! Follows kubernetes-sigs/gateway-api, the experimental channel.
 //!
-//! What must not be here: what one controller makes of them.
+//! What must not be here: what one controller alone makes of them, supports of them, or says of them; other dialects.
 
 pub mod kinds;
+
+pub mod attachment;
+pub mod grant;
+pub mod hostname;
+pub mod order;
 pub mod relations;
+pub mod status;
+
+/// The group of all its kinds.
+pub const GROUP: &str = "gateway.networking.k8s.io";

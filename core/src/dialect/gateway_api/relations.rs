@@ -2,9 +2,9 @@
 //!
 //! What must not be here: what a controller makes of them.
 
+use super::GROUP;
 use crate::dialect::kubernetes::relations::{Form, Referring};
 
-const GROUP: &str = "gateway.networking.k8s.io";
 const GATEWAY: (&str, &str) = (GROUP, "Gateway");
 const SERVICE: (&str, &str) = ("", "Service");
 

@@ -46,6 +46,18 @@ pub fn check_regex(regex: &str) -> Result<(), String> {
     re2::check(regex, u32::MAX).map_err(|why| format!("error parsing regexp: {why}"))
 }
 
+/// An expression that matches this text alone (`regexp.QuoteMeta`).
+pub fn quote_meta(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len());
+    for c in text.chars() {
+        if "\\.+*?()|[]{}^$".contains(c) {
+            quoted.push('\\');
+        }
+        quoted.push(c);
+    }
+    quoted
+}
+
 /// An address with its range (`net.ParseCIDR`): the address with its host bits off, and the length of its prefix.
 pub fn parse_cidr(text: &str) -> Result<(core::net::IpAddr, u32), String> {
     let invalid = || format!("invalid CIDR address: {text}");

@@ -18,6 +18,7 @@ pub(crate) mod report;
 pub mod secret;
 pub mod selector;
 pub mod service;
+pub mod status;
 
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::resource::Object;

@@ -1,6 +1,10 @@
-//! Label and field selectors in their text form, as `kubectl get -l` takes them.
+//! Label and field selectors: in their text form, as `kubectl get -l` takes them, and as fields of objects (`matchLabels`, `matchExpressions`).
 
-use crate::text::Str;
+use super::cursor::Cursor;
+use crate::schema::{go_quoted, names};
+use crate::text::{Str, to_json};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A parsed selector: all of its requirements must hold.
@@ -30,6 +34,31 @@ impl Selector {
         Self { requirements }
     }
 
+    /// Reads a `LabelSelector` that has something in it. What is wrong with it is told in Kubernetes' words
+    /// (`k8s.io/apimachinery`, `LabelSelectorAsSelector`).
+    pub fn of_fields(at: Cursor<'_>) -> Result<Self, String> {
+        let mut requirements = Vec::new();
+        let mut labels: Vec<_> = at.field("matchLabels").entries().collect();
+        labels.sort_by(|a, b| a.0.cmp(b.0));
+        for (key, value) in labels {
+            let values = alloc::vec![Str::new(value.str())];
+            requirements.push(checked(key, Operator::Equals, values, value)?);
+        }
+        for expression in at.field("matchExpressions").items() {
+            let operator = match expression.field("operator").str() {
+                "In" => Operator::In,
+                "NotIn" => Operator::NotIn,
+                "Exists" => Operator::Exists,
+                "DoesNotExist" => Operator::DoesNotExist,
+                other => return Err(format!("{} is not a valid label selector operator", go_quoted(other))),
+            };
+            let values = expression.field("values");
+            let read = values.items().map(|value| Str::new(value.str())).collect();
+            requirements.push(checked(&Str::new(expression.field("key").str()), operator, read, values)?);
+        }
+        Ok(Self { requirements })
+    }
+
     /// Whether values looked up by `value` meet all requirements.
     pub fn matches<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements.iter().all(|requirement| {
@@ -47,6 +76,52 @@ impl Selector {
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Operator {
+    Equals,
+    In,
+    NotIn,
+    Exists,
+    DoesNotExist,
+}
+
+/// One requirement, with all that is wrong with it.
+fn checked(key: &Str, operator: Operator, values: Vec<Str>, written: Cursor<'_>) -> Result<Requirement, String> {
+    let mut faults = Vec::new();
+    let wrong = names::qualified_name(key);
+    if !wrong.is_empty() {
+        faults.push(format!("key: Invalid value: {}: {}", go_quoted(key), wrong.join("; ")));
+    }
+    let all = || written.node().map_or_else(|| "null".into(), |node| to_json(node, false));
+    match operator {
+        Operator::In | Operator::NotIn if values.is_empty() => {
+            faults.push(format!("values: Invalid value: {}: for 'in', 'notin' operators, values set can't be empty", all()));
+        }
+        Operator::Exists | Operator::DoesNotExist if !values.is_empty() => {
+            faults.push(format!("values: Invalid value: {}: values set must be empty for exists and does not exist", all()));
+        }
+        _ => {}
+    }
+    for (index, value) in values.iter().enumerate() {
+        let wrong = names::label_value(value);
+        if !wrong.is_empty() {
+            faults.push(format!("values[{index}][{key}]: Invalid value: {}: {}", go_quoted(value), wrong.join("; ")));
+        }
+    }
+    match faults.as_slice() {
+        [] => {}
+        [only] => return Err(only.clone()),
+        several => return Err(format!("[{}]", several.join(", "))),
+    }
+    let test = match operator {
+        Operator::Equals | Operator::In => Test::In(values),
+        Operator::NotIn => Test::NotIn(values),
+        Operator::Exists => Test::Exists,
+        Operator::DoesNotExist => Test::Missing,
+    };
+    Ok(Requirement { key: key.clone(), test })
 }
 
 fn split_outside_brackets(text: &str) -> Vec<&str> {

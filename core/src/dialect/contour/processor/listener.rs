@@ -3,14 +3,33 @@
 //! What must not be here: hosts.
 
 use super::Processing;
+use super::gateway::ports;
 use crate::dialect::contour::model::Listener;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
 
 impl Processing<'_> {
-    /// The two listeners that Contour has without a Gateway.
+    /// The listeners that the Gateway asks for, or the two that Contour has without one.
     pub(super) fn listeners(&mut self) {
+        let Some(gateway) = self.source.gateway() else { return self.static_listeners() };
+        self.graph.dynamic_listeners = true;
+        for port in ports::validate(gateway.spec().field("listeners")).ports {
+            let at = self.source.settings.at(if port.protocol == "https" { "envoy.https.address" } else { "envoy.http.address" });
+            let listener = Listener {
+                name: port.name,
+                protocol: Str::new_static(port.protocol),
+                address: Sourced::new(Str::new(at.str()), at.origin()).by(Rule::Module),
+                port: Sourced::new(port.container_port, port.origin).by(Rule::Derived),
+                enable_websockets: true,
+                origins: alloc::vec![port.origin],
+                ..Listener::default()
+            };
+            self.graph.listeners.insert(listener.name.clone(), listener);
+        }
+    }
+
+    fn static_listeners(&mut self) {
         let listeners = [
             ("ingress_http", "http", "envoy.http", 8080, "ingress_http", ""),
             ("ingress_https", "https", "envoy.https", 8443, "https", "ingress_fallbackcert"),

@@ -11,6 +11,7 @@ mod address;
 mod authorization;
 mod extension;
 mod findings;
+mod gateway;
 mod httpproxy;
 mod ingress;
 mod jwt;
@@ -150,6 +151,7 @@ pub fn process<'a>(source: &'a Source<'a>) -> Processing<'a> {
     processing.ingresses();
     processing.extensions();
     processing.http_proxies();
+    processing.gateways();
     processing.prune();
     for (name, condition) in processing.proxies.iter() {
         processing.statuses.set("HTTPProxy", &name.0, &name.1, condition.proxy_status());

@@ -12,6 +12,7 @@ use crate::dialect::contour::model::{
 };
 use crate::dialect::contour::source::PortRef;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::go;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -497,12 +498,7 @@ fn in_order(header: &HeaderCondition) -> (MatchType, bool, bool, bool, Str, Str)
 /// A wildcard stands for one label; Envoy alone would let it stand for several.
 pub(super) fn wildcard_condition(host: &Sourced<Str>) -> HeaderCondition {
     let mut value = String::from("^[a-z0-9]([-a-z0-9]*[a-z0-9])?");
-    for c in host.value.chars().skip(1) {
-        if "\\.+*?()|[]{}^$".contains(c) {
-            value.push('\\');
-        }
-        value.push(c);
-    }
+    value.push_str(&go::quote_meta(host.value.strip_prefix('*').unwrap_or(&host.value)));
     value.push_str("(:[0-9]+)?");
     HeaderCondition {
         name: Str::new_static(":authority"),

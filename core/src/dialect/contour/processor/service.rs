@@ -93,17 +93,27 @@ fn external_name(service: &Admitted<'_>) -> Option<Sourced<Str>> {
     (spec.field("type").str() == "ExternalName").then(|| Sourced::new(Str::new(name.str()), name.origin()).by(Rule::Reference))
 }
 
+/// `appProtocol` of a port.
+pub(super) fn app_protocol<'s>(service: &'s Admitted<'_>, name: &str, number: u16) -> Option<Cursor<'s>> {
+    let items = service.spec().field("ports").items();
+    let mut port = items.filter(|item| item.field("name").str() == name && item.field("port").int() == Some(i64::from(number)));
+    port.next()?.field("appProtocol").some()
+}
+
+/// What Contour calls an `appProtocol`; `None` where it does not know it.
+pub(super) fn known_protocol(app_protocol: &str) -> Option<&'static str> {
+    match app_protocol {
+        "kubernetes.io/h2c" => Some("h2c"),
+        "https" => Some("tls"),
+        "kubernetes.io/ws" | "http" => Some(""),
+        _ => None,
+    }
+}
+
 /// The protocol that a port speaks: `appProtocol` where there is one, whatever it says, else the annotations.
 fn protocol(service: &Admitted<'_>, port_name: &str, number: u16) -> Sourced<Str> {
-    let items = service.spec().field("ports").items();
-    let mut port = items.filter(|item| item.field("name").str() == port_name && item.field("port").int() == Some(i64::from(number)));
-    if let Some(app) = port.next().map_or(Cursor::nothing(), |item| item.field("appProtocol")).some() {
-        let protocol = match app.str() {
-            "kubernetes.io/h2c" => "h2c",
-            "https" => "tls",
-            _ => "",
-        };
-        return Sourced::new(Str::new_static(protocol), app.origin()).by(Rule::Reference);
+    if let Some(app) = app_protocol(service, port_name, number) {
+        return Sourced::new(Str::new_static(known_protocol(app.str()).unwrap_or_default()), app.origin()).by(Rule::Reference);
     }
     let number = format!("{number}");
     // The later of the protocols wins, and a port's name before its number.

@@ -1,0 +1,35 @@
+//! GRPCRoutes.
+//!
+//! What must not be here: matches, filters and backends in detail.
+
+use super::listener::GatewayListener;
+use super::route::Attachment;
+use crate::dialect::contour::model::RouteTimeouts;
+use crate::resource::{Rule, Sourced};
+use crate::text::Str;
+
+impl<'a> Attachment<'_, 'a> {
+    /// Adds a GRPCRoute's routes to hosts of a listener.
+    pub(super) fn grpc(&mut self, listener: &GatewayListener<'a>, hosts: &[Sourced<Str>]) {
+        let rules = self.route.spec().field("rules");
+        let mut dropped = 0;
+        for (index, rule) in rules.items().enumerate() {
+            let matches = self.grpc_matches(rule);
+            let filters = self.rule_filters(rule);
+            let Some(backends) = self.backends(rule, listener) else { continue };
+            let routes = self.routes(rule, index, matches, filters, &RouteTimeouts::default(), Some(&backends));
+            dropped += usize::from(!self.add(listener, hosts, &routes));
+        }
+        self.tell_dropped(dropped, rules.len());
+    }
+}
+
+/// The protocol of a gRPC upstream: its own, or HTTP/2 with or without TLS, as the listener has it.
+pub(super) fn protocol(own: Sourced<Str>, listener: &GatewayListener<'_>) -> Sourced<Str> {
+    let protocol = match listener.protocol {
+        "HTTP" => "h2c",
+        "HTTPS" => "h2",
+        _ => "",
+    };
+    if own.value.trim().is_empty() { Sourced::new(Str::new_static(protocol), listener.origin()).by(Rule::Listener) } else { own }
+}

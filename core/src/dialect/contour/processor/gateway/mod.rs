@@ -1,0 +1,261 @@
+//! Gateway API as Contour reads it (Contour `internal/dag/gatewayapi_processor.go`): one Gateway, which its configuration names, and the
+//! routes that attach to it.
+//!
+//! What must not be here: what Gateway API means to every controller (`dialect/gateway_api`).
+
+pub(super) mod ports;
+
+mod backend;
+mod filter;
+mod grpc;
+mod http;
+mod listener;
+mod matches;
+mod route;
+mod stream;
+
+use super::Processing;
+use crate::dialect::contour::cluster::{Admitted, Name};
+use crate::dialect::contour::kinds::Kind;
+use crate::dialect::contour::source::Source;
+use crate::dialect::gateway_api::order::Precedence;
+use crate::dialect::gateway_api::status::{self, Conditions, GatewayStatus, ParentStatus};
+use crate::dialect::gateway_api::{attachment, hostname};
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::text::{Node, Str};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+use listener::GatewayListener;
+use route::Attachment;
+
+/// The Gateway, and what routes need to know of it.
+struct Gateway<'a> {
+    object: &'a Admitted<'a>,
+    /// `controllerName` of its class.
+    controller: &'a str,
+    listeners: Vec<GatewayListener<'a>>,
+    grants: Vec<&'a Admitted<'a>>,
+    policies: Vec<&'a Admitted<'a>>,
+    /// None of the addresses that it asks for is there.
+    unassigned: bool,
+}
+
+impl<'a> Gateway<'a> {
+    fn full_name(&self) -> (&'a str, &'a str) {
+        (self.object.namespace(), self.object.name())
+    }
+}
+
+/// A kind of routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RouteKind {
+    Http,
+    Tls,
+    Grpc,
+    Tcp,
+}
+
+impl RouteKind {
+    /// All of them, in the order in which Contour works on them.
+    const ALL: [RouteKind; 4] = [RouteKind::Http, RouteKind::Tls, RouteKind::Grpc, RouteKind::Tcp];
+
+    const fn name(self) -> &'static str {
+        match self {
+            RouteKind::Http => "HTTPRoute",
+            RouteKind::Tls => "TLSRoute",
+            RouteKind::Grpc => "GRPCRoute",
+            RouteKind::Tcp => "TCPRoute",
+        }
+    }
+
+    /// The kind of this name.
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Its routes, those that win conflicts first.
+    fn routes<'a>(self, source: &Source<'a>) -> Vec<&'a Admitted<'a>> {
+        match self {
+            RouteKind::Http | RouteKind::Grpc => {
+                let kind = if self == RouteKind::Http { Kind::HttpRoute } else { Kind::GrpcRoute };
+                let mut routes = watched(source, kind);
+                routes.sort_by_cached_key(|route| Precedence::of(route.root(), route.namespace(), route.name()));
+                routes
+            }
+            RouteKind::Tls => watched(source, Kind::TlsRoute),
+            RouteKind::Tcp => watched(source, Kind::TcpRoute),
+        }
+    }
+}
+
+/// The objects of a kind of Gateway API's, unless Contour was told not to watch it.
+fn watched<'a>(source: &Source<'a>, kind: Kind) -> Vec<&'a Admitted<'a>> {
+    let feature = match kind {
+        Kind::HttpRoute => "httproutes",
+        Kind::GrpcRoute => "grpcroutes",
+        Kind::TlsRoute => "tlsroutes",
+        Kind::TcpRoute => "tcproutes",
+        Kind::ReferenceGrant => "referencegrants",
+        Kind::BackendTlsPolicy => "backendtlspolicies",
+        _ => "",
+    };
+    if source.is_disabled(feature) { Vec::new() } else { source.all(kind).collect() }
+}
+
+/// Statuses of routes and policies as they come about. Contour keeps those of routes by their names alone: of two routes of different kinds
+/// that share one, only the later one's is written.
+#[derive(Default)]
+struct Found {
+    routes: BTreeMap<Name, (&'static str, Node)>,
+    policies: BTreeMap<Name, Node>,
+}
+
+impl<'a> Processing<'a> {
+    /// Reads the Gateway and its routes.
+    pub(super) fn gateways(&mut self) {
+        let Some(object) = self.source.gateway() else { return };
+        let class = object.spec().field("gatewayClassName").str();
+        let Some(class) = self.source.cluster.get(Kind::GatewayClass, "", class) else { return };
+        let mut status = GatewayStatus::default();
+        let mut gateway = Gateway {
+            object,
+            controller: class.spec().field("controllerName").str(),
+            listeners: Vec::new(),
+            grants: watched(self.source, Kind::ReferenceGrant),
+            policies: watched(self.source, Kind::BackendTlsPolicy),
+            unassigned: !self.is_address_assigned(object),
+        };
+        gateway.listeners = self.gateway_listeners(&gateway, &mut status);
+        let mut found = Found::default();
+        for kind in RouteKind::ALL {
+            for route in kind.routes(self.source) {
+                self.gateway_route(&gateway, kind, route, &mut status, &mut found);
+            }
+        }
+        finish(&gateway, &mut status);
+        let (namespace, name) = gateway.full_name();
+        self.statuses.set("Gateway", namespace, name, status.node());
+        for ((namespace, name), (kind, status)) in found.routes {
+            self.statuses.set(kind, &namespace, &name, status);
+        }
+        for ((namespace, name), status) in found.policies {
+            self.statuses.set("BackendTLSPolicy", &namespace, &name, status);
+        }
+    }
+
+    /// Whether the Gateway asks for no address, or has one of those that it asks for.
+    fn is_address_assigned(&self, gateway: &Admitted<'_>) -> bool {
+        let (spec, root) = (gateway.spec(), gateway.root());
+        let wanted = spec.field("addresses");
+        let same = |one: Cursor<'_>, other: Cursor<'_>| {
+            let kind = |at: Cursor<'_>| Str::new(at.field("type").some_str().unwrap_or("IPAddress"));
+            kind(one) == kind(other) && one.field("value").str() == other.field("value").str()
+        };
+        let assigned = root.at("status.addresses");
+        wanted.is_empty() || wanted.items().any(|wanted| assigned.items().any(|assigned| same(wanted, assigned)))
+    }
+
+    fn gateway_route(&mut self, gateway: &Gateway<'a>, kind: RouteKind, route: &'a Admitted<'a>, status: &mut GatewayStatus, found: &mut Found) {
+        let (namespace, name) = gateway.full_name();
+        let mut parents = Vec::new();
+        for parent in route.spec().field("parentRefs").items().filter(|parent| attachment::is_to_gateway(*parent, namespace, name)) {
+            let mut conditions = Conditions::default();
+            if gateway.unassigned {
+                conditions.add("Accepted", false, "InvalidGateway", "Invalid Gateway");
+            } else {
+                let mut attachment = Attachment { processing: self, gateway, kind, route, parent, conditions, policies: &mut found.policies };
+                attachment.attach(status);
+                conditions = attachment.conditions;
+            }
+            parents.push(ParentStatus { parent, conditions });
+        }
+        if !parents.is_empty() {
+            let node = status::route(&parents, gateway.controller, gateway.full_name(), route.root().at("status.parents"));
+            found.routes.insert(route.full_name(), (kind.name(), node));
+        }
+    }
+}
+
+/// The conditions of the Gateway itself, when those of its listeners are known.
+fn finish(gateway: &Gateway<'_>, status: &mut GatewayStatus) {
+    status.conditions.add("Accepted", true, "Accepted", "Gateway is accepted");
+    if gateway.unassigned {
+        let message = "None of the addresses in Spec.Addresses have been assigned to the Gateway";
+        status.conditions.add("Programmed", false, "AddressNotAssigned", message);
+    } else if status.listeners.values().any(|listener| listener.conditions.denies("Programmed")) {
+        status.conditions.add("Programmed", false, "ListenersNotValid", "Listeners are not valid");
+    } else {
+        status.conditions.add("Programmed", true, "Programmed", "Valid Gateway");
+    }
+}
+
+impl<'w, 'a> Attachment<'w, 'a> {
+    /// Attaches the route to the listeners that its parent means and that let it in.
+    fn attach(&mut self, status: &mut GatewayStatus) {
+        let gateway = self.gateway;
+        let listeners = self.listeners(status);
+        if listeners.is_empty() {
+            self.resolve_references();
+        }
+        let is_allowed = |name: &Str| listeners.iter().any(|listener| listener.name == *name);
+        let others = gateway.listeners.iter().filter(|listener| !listener.hostname.value.is_empty() && !is_allowed(&listener.name));
+        let others: Vec<Str> = others.map(|listener| listener.hostname.value.clone()).collect();
+        let mut has_hosts = false;
+        for listener in listeners {
+            if self.kind == RouteKind::Tcp {
+                self.tcp(listener);
+                continue;
+            }
+            let spec = self.route.spec();
+            let (hosts, faults) = hostname::intersection(spec.field("hostnames"), &listener.hostname, &others);
+            for fault in faults {
+                self.conditions.add("ResolvedRefs", false, "Degraded", fault);
+            }
+            if hosts.is_empty() {
+                continue;
+            }
+            has_hosts = true;
+            match self.kind {
+                RouteKind::Http => self.http(listener, &hosts),
+                RouteKind::Grpc => self.grpc(listener, &hosts),
+                RouteKind::Tls | RouteKind::Tcp => self.tls(listener, &hosts),
+            }
+        }
+        if self.kind != RouteKind::Tcp && !has_hosts {
+            let message = "No intersecting hostnames were found between the listener and the route.";
+            self.conditions.add_missing("Accepted", false, "NoMatchingListenerHostname", message);
+        }
+        self.conditions.add_missing("ResolvedRefs", true, "ResolvedRefs", "References resolved");
+        self.conditions.add_missing("Accepted", true, "Accepted", format!("Accepted {}", self.kind.name()));
+    }
+
+    /// The listeners that the parent means and that let the route in; the others that would are counted too.
+    fn listeners(&mut self, status: &mut GatewayStatus) -> Vec<&'w GatewayListener<'a>> {
+        let gateway = self.gateway;
+        let (mut any_ready, mut allowed) = (false, Vec::new());
+        for listener in &gateway.listeners {
+            if !attachment::is_to_listener(self.parent, &listener.name, listener.port) {
+                continue;
+            }
+            any_ready |= listener.ready;
+            let is_kind = listener.kinds.contains(&self.kind);
+            if !is_kind || !self.processing.lets_in(gateway, listener, self.route.namespace()) {
+                continue;
+            }
+            if let Some(status) = status.listeners.get_mut(&listener.name) {
+                status.attached_routes += 1;
+            }
+            if listener.ready {
+                allowed.push(listener);
+            }
+        }
+        if !any_ready {
+            self.conditions.add("Accepted", false, "NoMatchingParent", "No listeners match this parent ref");
+        } else if allowed.is_empty() {
+            let message = "No listeners included by this parent ref allowed this attachment.";
+            self.conditions.add("Accepted", false, "NotAllowedByListeners", message);
+        }
+        allowed
+    }
+}

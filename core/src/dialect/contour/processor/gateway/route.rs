@@ -1,0 +1,146 @@
+//! A route at one of its parents: what is made of it there, and what is said of it.
+//!
+//! What must not be here: what one kind of routes alone has.
+
+use super::filter::Filters;
+use super::listener::GatewayListener;
+use super::{Gateway, RouteKind};
+use crate::dialect::contour::cluster::{Admitted, Name};
+use crate::dialect::contour::model::{Cluster, Conditions, PathRewrite, Route, RouteTimeouts};
+use crate::dialect::contour::processor::Processing;
+use crate::dialect::contour::processor::route::answer;
+use crate::dialect::gateway_api::status;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::go;
+use crate::resource::{Rule, Sourced};
+use crate::text::{Node, Str};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// A route at one of its parents.
+pub(super) struct Attachment<'w, 'a> {
+    pub processing: &'w mut Processing<'a>,
+    pub gateway: &'w Gateway<'a>,
+    pub kind: RouteKind,
+    pub route: &'a Admitted<'a>,
+    /// The entry of `parentRefs`.
+    pub parent: Cursor<'a>,
+    /// What is said of it.
+    pub conditions: status::Conditions,
+    /// Statuses of the policies on its way.
+    pub policies: &'w mut BTreeMap<Name, Node>,
+}
+
+/// Where the requests of a rule go.
+pub(super) struct Backends {
+    pub clusters: Vec<Arc<Cluster>>,
+    pub total_weight: u32,
+}
+
+impl Attachment<'_, '_> {
+    /// It is not accepted, as it asks for what Contour does not have.
+    pub(super) fn unsupported(&mut self, message: impl Into<alloc::string::String>) {
+        self.conditions.add("Accepted", false, "UnsupportedValue", message);
+    }
+
+    /// A reference of it leads nowhere.
+    pub(super) fn unresolved(&mut self, reason: &'static str, message: impl Into<alloc::string::String>) {
+        self.conditions.add("ResolvedRefs", false, reason, message);
+    }
+
+    /// The routes of a rule, one for each match. `index` is the rule's place.
+    pub(super) fn routes(
+        &self,
+        rule: Cursor<'_>,
+        index: usize,
+        matches: Vec<Conditions>,
+        filters: Filters,
+        timeouts: &RouteTimeouts,
+        backends: Option<&Backends>,
+    ) -> Vec<Arc<Route>> {
+        let mut redirect = filters.redirect;
+        if let Some(redirect) = &mut redirect {
+            remove_prefix(&mut redirect.value.path, &matches);
+        }
+        let mut rewrite = filters.rewrite;
+        remove_prefix(&mut rewrite, &matches);
+        let make = |mut conditions: Conditions| {
+            if redirect.is_some() {
+                // Contour forgets them.
+                conditions.queries.clear();
+            }
+            let mut route = Route::new(conditions);
+            // Rules after the 256th take the places of the first again, as Contour counts them in eight bits.
+            route.priority = index as u8;
+            route.request_headers = filters.request_headers.clone();
+            route.response_headers = filters.response_headers.clone();
+            route.source = (Str::new_static(self.kind.name()), self.route.namespace().clone(), self.route.name().clone());
+            route.origins = alloc::vec![rule.origin()];
+            route.redirect = redirect.clone();
+            if let Some(backends) = backends {
+                route.clusters = backends.clusters.clone();
+                route.mirrors = filters.mirrors.clone();
+                route.rewrite = rewrite.clone();
+                route.timeouts = timeouts.clone();
+                if backends.total_weight == 0 {
+                    route.direct_response = Some(answer(500, rule.field("backendRefs").origin()));
+                }
+            }
+            Arc::new(route)
+        };
+        matches.into_iter().map(make).collect()
+    }
+
+    /// Adds the routes of a rule to their hosts, all of them or, where another route of this kind matches the same, none.
+    pub(super) fn add(&mut self, listener: &GatewayListener<'_>, hosts: &[Sourced<Str>], routes: &[Arc<Route>]) -> bool {
+        let graph = self.processing.listener(&listener.graph_name);
+        let conflicts = |route: &&Arc<Route>, name: &Str| {
+            let host = if listener.secret.is_some() { graph.secure_hosts.get(name).map(|secure| &secure.host) } else { graph.hosts.get(name) };
+            let same = host.and_then(|host| host.routes.get(&route.conditions));
+            same.is_some_and(|same| same.source.0 == route.source.0)
+        };
+        if hosts.iter().any(|host| routes.iter().any(|route| conflicts(&route, &host.value))) {
+            return false;
+        }
+        for host in hosts {
+            for route in routes {
+                let route = route.clone();
+                match &listener.secret {
+                    Some(secret) => {
+                        let secure = self.processing.secure_host(&listener.graph_name, host);
+                        secure.secret = Some(secret.clone());
+                        secure.host.add(route);
+                    }
+                    None => self.processing.host(&listener.graph_name, host).add(route),
+                }
+            }
+        }
+        true
+    }
+
+    /// Says how many of its rules were dropped, as other routes match the same.
+    pub(super) fn tell_dropped(&mut self, dropped: usize, rules: usize) {
+        let kind = self.kind.name();
+        if dropped == rules {
+            let message = format!("{kind}'s Match has conflict with other {kind}'s Match");
+            self.conditions.add("Accepted", false, "RuleMatchConflict", message);
+        } else if dropped > 0 {
+            let message = format!("Dropped Rule: some of {kind}'s rule(s) has(ve) been dropped because of conflict against other {kind}'s rule(s)");
+            self.conditions.add("PartiallyInvalid", true, "RuleMatchPartiallyConflict", message);
+        }
+    }
+}
+
+/// A prefix that becomes `/` is removed with all slashes behind it, as Envoy would leave two. All routes of a rule get the expression of the
+/// first prefix among its matches.
+fn remove_prefix(rewrite: &mut Option<Sourced<PathRewrite>>, matches: &[Conditions]) {
+    let Some(rewrite) = rewrite else { return };
+    let Some(first) = matches.iter().find(|conditions| conditions.path.value.is_prefix()) else { return };
+    if rewrite.value == PathRewrite::Prefix(Str::new_static("/")) {
+        let expression = format!("^{}/*", go::quote_meta(first.path.value.text()));
+        rewrite.value = PathRewrite::RemovePrefixRegex(expression.into());
+        rewrite.origin = rewrite.origin.map(|origin| origin.by(Rule::Derived));
+    }
+}

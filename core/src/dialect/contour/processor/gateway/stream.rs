@@ -1,0 +1,58 @@
+//! TLSRoutes and TCPRoutes: connections that are forwarded as they are.
+//!
+//! What must not be here: HTTP.
+
+use super::listener::GatewayListener;
+use super::route::{Attachment, Backends};
+use crate::dialect::contour::model::TcpProxy;
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::{Rule, Sourced};
+use crate::text::Str;
+
+impl<'a> Attachment<'_, 'a> {
+    /// Forwards what is for a TLSRoute's hosts: where several rules say where to, the last one counts.
+    pub(super) fn tls(&mut self, listener: &GatewayListener<'a>, hosts: &[Sourced<Str>]) {
+        for rule in self.route.spec().field("rules").items() {
+            let Some(proxy) = self.tcp_proxy(rule, listener) else { continue };
+            for host in hosts {
+                let secure = self.processing.secure_host(&listener.graph_name, host);
+                if let Some(secret) = &listener.secret {
+                    secure.secret = Some(secret.clone());
+                }
+                secure.tcp_proxy = Some(proxy.clone());
+            }
+        }
+    }
+
+    /// Forwards all of a listener's connections as a TCPRoute says.
+    pub(super) fn tcp(&mut self, listener: &GatewayListener<'a>) {
+        let mut rules = self.route.spec().field("rules").items();
+        let (Some(rule), None) = (rules.next(), rules.next()) else {
+            self.conditions.add("Accepted", false, "InvalidRouteRules", "TCPRoute must have only a single rule defined");
+            return;
+        };
+        let Some(proxy) = self.tcp_proxy(rule, listener) else { return };
+        match &listener.secret {
+            Some(secret) => {
+                let everything = Sourced::new(Str::new_static("*"), listener.origin()).by(Rule::Listener);
+                let secure = self.processing.secure_host(&listener.graph_name, &everything);
+                secure.secret = Some(secret.clone());
+                secure.tcp_proxy = Some(proxy);
+            }
+            None => self.processing.listener(&listener.graph_name).tcp_proxy = Some(proxy),
+        }
+    }
+
+    fn tcp_proxy(&mut self, rule: Cursor<'a>, listener: &GatewayListener<'a>) -> Option<TcpProxy> {
+        let Backends { clusters, total_weight } = self.backends(rule, listener)?;
+        if clusters.is_empty() {
+            return None;
+        }
+        if total_weight == 0 {
+            let message = "At least one Spec.Rules.BackendRef must have a non-zero weight.";
+            self.conditions.add("ValidBackendRefs", false, "AllBackendRefsHaveZeroWeights", message);
+            return None;
+        }
+        Some(TcpProxy { clusters, origins: alloc::vec![rule.origin()] })
+    }
+}
