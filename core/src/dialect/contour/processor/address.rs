@@ -3,8 +3,10 @@
 //! What must not be here: whether anything is valid.
 
 use super::Processing;
+use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::status::{list, object, text};
+use crate::dialect::kubernetes::cursor::Cursor;
 use crate::text::{Node, Object, Value};
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -15,7 +17,27 @@ struct Address {
     value: alloc::string::String,
 }
 
+impl Address {
+    /// What Gateway API calls its kind.
+    fn kind(&self) -> &'static str {
+        if self.is_ip { "IPAddress" } else { "Hostname" }
+    }
+}
+
 impl Processing<'_> {
+    /// Whether a Gateway asks for no address, or has one of those that it asks for.
+    pub(super) fn is_address_assigned(&self, gateway: &Admitted<'_>) -> bool {
+        let (spec, root) = (gateway.spec(), gateway.root());
+        let (wanted, assigned) = (spec.field("addresses"), root.at("status.addresses"));
+        let ours = self.gateway_addresses();
+        let is_assigned = |wanted: Cursor<'_>| {
+            let (kind, value) = (kind(wanted), wanted.field("value").str());
+            let before = || assigned.items().any(|assigned| self::kind(assigned) == kind && assigned.field("value").str() == value);
+            if ours.is_empty() { before() } else { ours.iter().any(|address| address.kind() == kind && address.value == value) }
+        };
+        wanted.is_empty() || wanted.items().any(is_assigned)
+    }
+
     /// Writes the addresses into the statuses of everything that Contour serves.
     pub(super) fn addresses(&mut self) {
         let addresses = self.gateway_addresses();
@@ -34,10 +56,7 @@ impl Processing<'_> {
         let gateway = source.settings.at("gateway.gatewayRef");
         let (namespace, name) = (gateway.field("namespace").str(), gateway.field("name").str());
         if source.get(Kind::Gateway, namespace, name).is_some() {
-            let entry = |address: &Address| {
-                let kind = if address.is_ip { "IPAddress" } else { "Hostname" };
-                object(alloc::vec![("type", text(kind)), ("value", text(&address.value))])
-            };
+            let entry = |address: &Address| object(alloc::vec![("type", text(address.kind())), ("value", text(&address.value))]);
             self.set_field("Gateway", (namespace, name), "addresses", list(addresses.iter().map(entry).collect()));
         }
     }
@@ -84,4 +103,9 @@ impl Processing<'_> {
         }
         addresses
     }
+}
+
+/// The kind of an address in Gateway API.
+fn kind(at: Cursor<'_>) -> &str {
+    at.field("type").some_str().unwrap_or("IPAddress")
 }

@@ -11,6 +11,7 @@ use crate::resource::Sourced;
 use crate::schema::go_quoted;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -141,14 +142,16 @@ fn headers_policy(at: Cursor<'_>, is_request: bool) -> (HeadersPolicy, Vec<Strin
         for header in at.field(field).items() {
             let key = canonical(header.field("name").str());
             let value = header.field("value");
-            if headers.contains_key(&key) {
+            let Entry::Vacant(vacant) = headers.entry(key.clone()) else {
                 faults.push(format!("duplicate header addition: {}", go_quoted(&key)));
-            } else if is_request && key == "Host" {
+                continue;
+            };
+            if is_request && key == "Host" {
                 host_rewrite = value.text();
             } else if let Some(why) = name_error(&key) {
                 faults.push(format!("invalid {field} header {}: {why}", go_quoted(&key)));
             } else {
-                headers.insert(key, Sourced::new(escape(value.str(), &Variables::new()), value.origin()));
+                vacant.insert(Sourced::new(escape(value.str(), &Variables::new()), value.origin()));
             }
         }
         headers

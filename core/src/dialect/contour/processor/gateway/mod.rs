@@ -21,7 +21,6 @@ use crate::dialect::contour::source::Source;
 use crate::dialect::gateway_api::order::Precedence;
 use crate::dialect::gateway_api::status::{self, Conditions, GatewayStatus, ParentStatus};
 use crate::dialect::gateway_api::{attachment, hostname};
-use crate::dialect::kubernetes::cursor::Cursor;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -142,18 +141,6 @@ impl<'a> Processing<'a> {
         for ((namespace, name), status) in found.policies {
             self.statuses.set("BackendTLSPolicy", &namespace, &name, status);
         }
-    }
-
-    /// Whether the Gateway asks for no address, or has one of those that it asks for.
-    fn is_address_assigned(&self, gateway: &Admitted<'_>) -> bool {
-        let (spec, root) = (gateway.spec(), gateway.root());
-        let wanted = spec.field("addresses");
-        let same = |one: Cursor<'_>, other: Cursor<'_>| {
-            let kind = |at: Cursor<'_>| Str::new(at.field("type").some_str().unwrap_or("IPAddress"));
-            kind(one) == kind(other) && one.field("value").str() == other.field("value").str()
-        };
-        let assigned = root.at("status.addresses");
-        wanted.is_empty() || wanted.items().any(|wanted| assigned.items().any(|assigned| same(wanted, assigned)))
     }
 
     fn gateway_route(&mut self, gateway: &Gateway<'a>, kind: RouteKind, route: &'a Admitted<'a>, status: &mut GatewayStatus, found: &mut Found) {
