@@ -31,7 +31,7 @@ fn fits(schema: &Schema, into: &mut BTreeSet<&'static str>) {
         Shape::Integer(_) => drop(into.insert("integer")),
         Shape::Number(_) => into.extend(["integer", "number"]),
         Shape::String(_) => drop(into.insert("string")),
-        Shape::IntOrString => into.extend(["integer", "string"]),
+        Shape::IntOrString(_) => into.extend(["integer", "string"]),
         Shape::Array { .. } => drop(into.insert("array")),
         Shape::Object(_) => drop(into.insert("object")),
         Shape::OneOf(of) | Shape::AnyOf(of) => of.iter().for_each(|schema| fits(schema, into)),

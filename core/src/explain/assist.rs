@@ -117,14 +117,14 @@ fn at(object: &Object, offset: u32) -> Option<NodeId> {
 /// What sort of value a schema takes, in a few words.
 fn takes(schema: &Schema) -> String {
     match &schema.shape {
-        Shape::Any | Shape::True => "any value".into(),
+        Shape::Any => "any value".into(),
         Shape::Boolean => "true or false".into(),
         Shape::True => "true".into(),
         Shape::Integer(_) => "whole number".into(),
         Shape::Number(_) => "number".into(),
         Shape::String(strings) if strings.format == crate::schema::Format::GoDuration => "duration, like 1m30s".into(),
         Shape::String(_) => "string".into(),
-        Shape::IntOrString => "whole number or string".into(),
+        Shape::IntOrString(_) => "whole number or string".into(),
         Shape::Array { items, .. } => format!("list of: {}", takes(items)),
         Shape::Object(_) => "object".into(),
         Shape::OneOf(choices) | Shape::AnyOf(choices) => {

@@ -130,7 +130,13 @@ impl<'m> Check<'m> {
         match (&schema.shape, &node.value) {
             (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) | (Shape::True, Value::Bool(true)) => {}
             (Shape::True, Value::Bool(false)) => out.push(self.not_true(node, path)),
-            (Shape::IntOrString, _) if fits(node, schema) => {}
+            (Shape::IntOrString(pattern), _) if fits(node, schema) => {
+                if let (Some(pattern), Value::String(text)) = (pattern, &node.value)
+                    && self.memo.matches(pattern, text) == Some(false)
+                {
+                    out.push(self.malformed(node, pattern, path));
+                }
+            }
             (Shape::String(strings), Value::String(text)) => self.string(node, text, strings, path, out),
             (Shape::Integer(numbers) | Shape::Number(numbers), Value::Int(_) | Value::Float(_)) if fits(node, schema) => {
                 self.number(node, numbers, path, out);
@@ -232,7 +238,7 @@ impl<'m> Check<'m> {
 
     fn wrong_type(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         let mut violation = self.mismatch(node, schema, path);
-        if let Shape::IntOrString = schema.shape {
+        if let Shape::IntOrString(_) = schema.shape {
             // As one of both, and as the first of both.
             violation.reference.push(self.type_sentence(node, "integer,string", path));
             violation.reference.push(self.type_sentence(node, "integer", path));

@@ -33,7 +33,7 @@ pub use memo::Memo;
 pub use path::Path;
 pub use shape::{
     ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Once, Others, Rule, STRING,
-    STRING_MAP, STRINGS, Schema, Shape, Strings, TRUE, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of, rule,
+    STRING_MAP, STRINGS, Schema, Shape, Strings, TRUE, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of, quantity, rule,
 };
 pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
 pub use wire::{round_trip, round_trip_if_valid};

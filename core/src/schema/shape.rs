@@ -64,8 +64,8 @@ pub enum Shape {
     Number(Numbers),
     /// A string.
     String(Strings),
-    /// A whole number or a string (`x-kubernetes-int-or-string`).
-    IntOrString,
+    /// A whole number or a string (`x-kubernetes-int-or-string`), which must match a regular expression if there is one.
+    IntOrString(Option<&'static str>),
     /// A list.
     Array {
         /// What its items are.
@@ -342,7 +342,7 @@ pub const NUMBER: Schema = Schema::of(Shape::Number(Numbers { min: None, max: No
 /// A string.
 pub const STRING: Schema = Schema::of(Shape::String(PLAIN));
 /// A whole number or a string.
-pub const INT_OR_STRING: Schema = Schema::of(Shape::IntOrString);
+pub const INT_OR_STRING: Schema = Schema::of(Shape::IntOrString(None));
 /// An object about whose content nothing is known.
 pub const OPEN_OBJECT: Schema = Schema::of(Shape::Object(Members { others: Others::Keep, ..NO_MEMBERS }));
 /// A list of strings.
@@ -369,6 +369,11 @@ pub const fn int_of(among: &'static [i64]) -> Schema {
 /// A string that matches a regular expression.
 pub const fn like(pattern: &'static str) -> Schema {
     Schema::of(Shape::String(Strings { pattern: Some(pattern), ..PLAIN }))
+}
+
+/// A whole number, or a string that matches a regular expression.
+pub const fn quantity(pattern: &'static str) -> Schema {
+    Schema::of(Shape::IntOrString(Some(pattern)))
 }
 
 /// A list.
@@ -483,7 +488,7 @@ impl Schema {
             Shape::String(_) => "string",
             Shape::Array { .. } => "array",
             Shape::Object(_) => "object",
-            Shape::Any | Shape::IntOrString | Shape::OneOf(_) | Shape::AnyOf(_) => "",
+            Shape::Any | Shape::IntOrString(_) | Shape::OneOf(_) | Shape::AnyOf(_) => "",
         }
     }
 }

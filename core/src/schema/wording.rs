@@ -17,10 +17,10 @@ pub fn fits(node: &Node, schema: &Schema) -> bool {
         (Shape::Any, _)
         | (Shape::Boolean | Shape::True, Value::Bool(_))
         | (Shape::Number(_), Value::Int(_) | Value::Float(_))
-        | (Shape::String(_) | Shape::IntOrString, Value::String(_))
+        | (Shape::String(_) | Shape::IntOrString(_), Value::String(_))
         | (Shape::Array { .. }, Value::Array(_))
         | (Shape::Object(_), Value::Object(_)) => true,
-        (Shape::Integer(_) | Shape::IntOrString, Value::Int(_) | Value::Float(_)) => node.as_i64().is_some(),
+        (Shape::Integer(_) | Shape::IntOrString(_), Value::Int(_) | Value::Float(_)) => node.as_i64().is_some(),
         (Shape::OneOf(choices) | Shape::AnyOf(choices), _) => choices.iter().any(|choice| fits(node, choice)),
         (_, Value::Null) => schema.nullable,
         _ => false,
@@ -36,7 +36,7 @@ fn wanted(schema: &Schema) -> String {
         Shape::Integer(_) => "a whole number".into(),
         Shape::Number(_) => "a number".into(),
         Shape::String(_) => "a string".into(),
-        Shape::IntOrString => "a whole number or a string".into(),
+        Shape::IntOrString(_) => "a whole number or a string".into(),
         Shape::Array { items, .. } => match items.shape {
             Shape::String(_) => "a list of strings".into(),
             Shape::Object(_) => "a list of objects".into(),

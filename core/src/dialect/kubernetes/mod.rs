@@ -13,6 +13,7 @@ pub mod json;
 pub mod kind;
 pub mod metadata;
 pub(crate) mod object_meta;
+pub mod pod;
 pub mod relations;
 pub(crate) mod report;
 pub mod secret;

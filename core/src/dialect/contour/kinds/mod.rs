@@ -3,6 +3,8 @@
 //! What must not be here: what they mean; kinds that other dialects read too.
 
 mod common;
+mod contour_configuration;
+mod contour_deployment;
 mod extension_service;
 mod http_proxy;
 mod tls_certificate_delegation;
@@ -42,9 +44,9 @@ kinds! {
     /// `projectcontour.io/v1alpha1`
     ExtensionService "projectcontour.io" "ExtensionService" Some(&EXTENSION_SERVICE);
     /// `projectcontour.io/v1alpha1`
-    ContourConfiguration "projectcontour.io" "ContourConfiguration" None;
+    ContourConfiguration "projectcontour.io" "ContourConfiguration" Some(&CONTOUR_CONFIGURATION);
     /// `projectcontour.io/v1alpha1`
-    ContourDeployment "projectcontour.io" "ContourDeployment" None;
+    ContourDeployment "projectcontour.io" "ContourDeployment" Some(&CONTOUR_DEPLOYMENT);
     /// `networking.k8s.io/v1`
     Ingress "networking.k8s.io" "Ingress" None;
     /// `networking.k8s.io/v1`
@@ -104,6 +106,22 @@ static EXTENSION_SERVICE: kind::Kind = own(
     "A gRPC service that proxies ask, for authorization, rate limits and traces",
 );
 static EXTENSION_SERVICE_V1ALPHA1: Schema = custom![extension_service::SPEC, "Where it is, and how it is asked"];
+
+static CONTOUR_CONFIGURATION: kind::Kind = own(
+    "ContourConfiguration",
+    "contourconfigurations",
+    &[Version { name: "v1alpha1", schema: &CONTOUR_CONFIGURATION_V1ALPHA1 }],
+    "How Contour itself works",
+);
+static CONTOUR_CONFIGURATION_V1ALPHA1: Schema = custom![required contour_configuration::SPEC, "The settings"];
+
+static CONTOUR_DEPLOYMENT: kind::Kind = own(
+    "ContourDeployment",
+    "contourdeployments",
+    &[Version { name: "v1alpha1", schema: &CONTOUR_DEPLOYMENT_V1ALPHA1 }],
+    "What the Gateway provisioner makes for a Gateway",
+);
+static CONTOUR_DEPLOYMENT_V1ALPHA1: Schema = custom![contour_deployment::SPEC, "How Contour and Envoy are run"];
 
 /// All whose schemas are known, in all their versions.
 pub fn known() -> Vec<KnownKind> {

@@ -55,17 +55,6 @@ pub(super) const SECRET_REFERENCE: Schema = object![
     NAMESPACE_FIELD,
 ];
 
-/// A label selector.
-pub(super) const SELECTOR: Schema = object![
-    field("matchExpressions", array(&MATCH_EXPRESSION), "Rules for labels; all must hold"),
-    field("matchLabels", crate::schema::STRING_MAP, "Labels that must be there with these values"),
-];
-const MATCH_EXPRESSION: Schema = object![
-    field("key", STRING, "The label").required(),
-    field("operator", STRING, "`In`, `NotIn`, `Exists` or `DoesNotExist`").required(),
-    field("values", crate::schema::STRINGS, "The values, for `In` and `NotIn`"),
-];
-
 /// `hostnames` of a route.
 pub(super) const HOSTNAMES: Field = field("hostnames", array(&HOSTNAME).at_most(16), "The hosts of the requests; all of the listener unless set");
 

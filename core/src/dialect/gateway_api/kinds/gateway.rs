@@ -2,7 +2,8 @@
 //!
 //! Gateway API `apis/v1/gateway_types.go`.
 
-use super::common::{ANNOTATION, GROUP, HOSTNAME, KIND, LOCAL_REFERENCE, NAME, PORT, REFERENCE, SECRET_REFERENCE, SECTION, SELECTOR};
+use super::common::{ANNOTATION, GROUP, HOSTNAME, KIND, LOCAL_REFERENCE, NAME, PORT, REFERENCE, SECRET_REFERENCE, SECTION};
+use crate::dialect::kubernetes::pod::SELECTOR;
 use crate::object;
 use crate::schema::{Field, Literal, Rule, STRING, Schema, array, field, like, map, one_of, rule};
 
