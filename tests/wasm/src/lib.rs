@@ -24,17 +24,19 @@ pub enum What {
 /// Reads options as fixtures write them: words `KEY=VALUE`, with the names of the command line's flags; `env.KEY=VALUE` for variables.
 pub fn options(line: &str) -> Result<Options, String> {
     let mut options = Options { dialect: Some(Dialect::Ambassador), ..Options::default() };
-    let ambassador = &mut options.ambassador;
     for word in line.split_whitespace() {
         match word.split_once('=').unwrap_or((word, "true")) {
-            ("ambassador-id", id) => ambassador.ambassador_id = id.into(),
-            ("ambassador-namespace", namespace) => ambassador.ambassador_namespace = namespace.into(),
-            ("single-namespace", _) => ambassador.single_namespace = true,
-            ("missing-secrets", "assume") => ambassador.missing_secrets = MissingSecrets::Assume,
-            ("missing-secrets", "error") => ambassador.missing_secrets = MissingSecrets::Error,
+            ("dialect", name) => options.dialect = Some(Dialect::named(name).ok_or_else(|| format!("there is no dialect `{name}`"))?),
+            ("controller-arg", flag) => options.contour.arguments.push(flag.into()),
+            ("skip-validation", _) => options.contour.skip_validation = true,
+            ("ambassador-id", id) => options.ambassador.ambassador_id = id.into(),
+            ("ambassador-namespace", namespace) => options.ambassador.ambassador_namespace = namespace.into(),
+            ("single-namespace", _) => options.ambassador.single_namespace = true,
+            ("missing-secrets", "assume") => options.ambassador.missing_secrets = MissingSecrets::Assume,
+            ("missing-secrets", "error") => options.ambassador.missing_secrets = MissingSecrets::Error,
             (key, value) => match key.strip_prefix("env.") {
                 Some(name) => {
-                    ambassador.env.insert(name.into(), value.into());
+                    options.ambassador.env.insert(name.into(), value.into());
                 }
                 None => return Err(format!("no option is called `{word}`")),
             },
