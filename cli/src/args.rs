@@ -57,6 +57,8 @@ pub enum Command {
     Snapshot(SnapshotArgs),
     /// Tell what is wrong in what a link holds; every command takes such a link as its input.
     Open(OpenArgs),
+    /// Write objects of one configuration language as objects of another.
+    Convert(ConvertArgs),
     /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),
     /// List the kinds of resources that are read.
@@ -438,6 +440,31 @@ pub struct OpenArgs {
 }
 
 /// `ledger`
+/// `convert`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery convert mapping-to-httpproxy gateway/ > contour.yaml   Hosts and Mappings as HTTPProxies
+  chancery convert httpproxy-to-gateway contour.yaml              HTTPProxies as a Gateway with HTTPRoutes
+
+What could not be carried over is told on standard error, with its line.")]
+pub struct ConvertArgs {
+    /// From what to what.
+    #[arg(value_enum, value_name = "CONVERSION")]
+    pub what: Conversion,
+    #[command(flatten)]
+    pub inputs: Inputs,
+}
+
+/// What `convert` does.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Conversion {
+    /// Ambassador's Hosts and Mappings to Contour's HTTPProxies.
+    MappingToHttpproxy,
+    /// Contour's HTTPProxies to Gateway API.
+    HttpproxyToGateway,
+}
+
 #[derive(Args)]
 #[command(after_help = "Example:\n  chancery ledger gateway/")]
 pub struct LedgerArgs {

@@ -15,6 +15,7 @@ extern crate alloc;
 pub mod backend;
 pub mod compile;
 pub mod config;
+pub mod convert;
 pub mod diagnostic;
 pub mod dialect;
 pub mod explain;

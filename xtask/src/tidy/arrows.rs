@@ -32,6 +32,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("dialect/gateway_api", &["text", "resource", "diagnostic", "schema", "config", "dialect/kubernetes"]),
     ("dialect/*", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "dialect/kubernetes", "dialect/gateway_api"]),
     ("compile", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect"]),
+    ("convert", &["text", "resource", "diagnostic", "config", "dialect", "compile"]),
     ("check", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect", "compile"]),
     ("explain", &["text", "resource", "diagnostic", "schema", "config", "ir", "backend", "dialect", "compile", "check"]),
     ("lib", &[]),

@@ -1,0 +1,60 @@
+//! From one configuration language to another: objects that do the same, and what could not be carried over, with its line.
+//!
+//! The only place that knows two dialects. What must not be here: what the objects do, which compiling both sides tells.
+
+mod build;
+mod mapping;
+mod proxy;
+mod service;
+
+pub use mapping::mapping_to_http_proxy;
+pub use proxy::http_proxy_to_gateway;
+
+use crate::resource::{Origin, ResourceKey};
+use crate::text::{Node, to_yaml};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What a conversion gives.
+#[derive(Clone, Debug, Default)]
+pub struct Conversion {
+    /// The new objects.
+    pub objects: Vec<Node>,
+    /// What could not be carried over, or is not quite the same.
+    pub notes: Vec<Note>,
+}
+
+/// Something that could not be carried over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// The object that it is about.
+    pub resource: ResourceKey,
+    /// Where it is written.
+    pub origin: Option<Origin>,
+    /// One sentence, without a full stop.
+    pub message: String,
+}
+
+impl Conversion {
+    /// The objects as YAML documents.
+    pub fn yaml(&self) -> String {
+        let mut out = String::new();
+        for object in &self.objects {
+            if !out.is_empty() {
+                out.push_str("---\n");
+            }
+            out.push_str(&to_yaml(object));
+        }
+        out
+    }
+
+    fn note(&mut self, resource: &ResourceKey, origin: Option<Origin>, message: impl Into<String>) {
+        let note = Note { resource: resource.clone(), origin, message: message.into() };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

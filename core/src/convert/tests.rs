@@ -1,0 +1,81 @@
+//! What comes out compiles as the other dialect, and does the same.
+
+use super::{http_proxy_to_gateway, mapping_to_http_proxy};
+use crate::compile::{Compilation, Options, compile};
+use crate::diagnostic::Severity;
+use crate::dialect::Dialect;
+use crate::resource::{Input, Inputs};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+fn run(dialect: Dialect, text: &str, flags: &[&str]) -> Compilation {
+    let mut options = Options { dialect: Some(dialect), ..Options::default() };
+    options.contour.arguments.extend(flags.iter().map(|flag| (*flag).into()));
+    compile(&Inputs { inputs: Vec::from([Input { name: "input.yaml".into(), text: text.into() }]) }, &options)
+}
+
+fn errors(compilation: &Compilation) -> Vec<String> {
+    compilation.diagnostics.iter().filter(|finding| finding.severity == Severity::Error).map(|finding| finding.message.clone()).collect()
+}
+
+const SERVICES: &str = "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{port: 80}]}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: beta, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
+
+const MAPPINGS: &str = "
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: web, namespace: shop}
+spec: {hostname: shop.example.com, prefix: /web/, service: web, timeout_ms: 5000, precedence: 3}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: web-beta, namespace: shop}
+spec: {hostname: shop.example.com, prefix: /web/, service: beta, weight: 10}
+";
+
+#[test]
+fn mappings_for_the_same_requests_become_one_route_with_weights() {
+    let conversion = mapping_to_http_proxy(&run(Dialect::Ambassador, MAPPINGS, &[]).config);
+    let text = conversion.yaml();
+    assert_eq!(conversion.objects.len(), 1, "{text}");
+    let weights: Vec<_> = text.lines().filter(|line| line.contains("weight:")).map(str::trim).collect();
+    assert_eq!(weights, ["weight: 90", "weight: 10"], "{text}");
+    assert!(text.contains("response: 5s"), "{text}");
+    let notes: Vec<_> = conversion.notes.iter().map(|note| note.message.split(" is not").next().unwrap_or_default()).collect();
+    assert_eq!(notes, ["`precedence`"]);
+    assert_eq!(errors(&run(Dialect::Contour, &format!("{text}{SERVICES}"), &[])), Vec::<String>::new(), "{text}");
+}
+
+const PROXIES: &str = "
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: shop, namespace: shop}
+spec:
+  virtualhost: {fqdn: shop.example.com}
+  includes: [{name: beta, conditions: [{prefix: /beta}]}]
+  routes:
+  - services: [{name: web, port: 80}]
+    authPolicy: {disabled: true}
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: beta, namespace: shop}
+spec:
+  routes:
+  - conditions: [{header: {name: x-try, exact: 'yes'}}]
+    services: [{name: beta, port: 80}]
+";
+
+#[test]
+fn includes_become_routes_with_all_conditions() {
+    let conversion = http_proxy_to_gateway(&run(Dialect::Contour, PROXIES, &[]).objects);
+    let text = conversion.yaml();
+    assert_eq!(conversion.objects.len(), 3, "a Gateway and two routes: {text}");
+    assert!(text.contains("value: /beta") && text.contains("name: x-try"), "{text}");
+    let notes: Vec<String> = conversion.notes.iter().map(|note| note.message.to_string()).collect();
+    assert!(notes.iter().any(|note| note.starts_with("`authPolicy`")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("`/betax`")), "{notes:?}");
+    let configuration = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: contour}\nspec: {controllerName: projectcontour.io/gateway-controller}\n---\napiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: contour, namespace: projectcontour}\nspec: {gateway: {gatewayRef: {name: contour, namespace: projectcontour}}}\n";
+    let all = format!("{text}{configuration}{SERVICES}");
+    assert_eq!(errors(&run(Dialect::Contour, &all, &["--contour-config-name=contour"])), Vec::<String>::new(), "{text}");
+}
