@@ -306,6 +306,8 @@ pub enum Jwks {
         /// How long they are kept; `None` leaves Envoy's ten minutes.
         cache: Option<Sourced<Duration>>,
     },
-    /// In place.
-    Local(Sourced<SecretReference>),
+    /// In place, without anything secret in them.
+    Public(Sourced<Str>),
+    /// In place, with keys that only the issuer should have.
+    Secret(Sourced<SecretReference>),
 }

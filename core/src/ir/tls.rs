@@ -55,6 +55,8 @@ pub enum SecretPart {
 pub enum CertificateSource {
     /// In a Secret or ConfigMap.
     Secret(SecretReference),
+    /// In several of them, one behind the other.
+    Several(Vec<SecretReference>),
     /// In a file that the proxy sees.
     File(Str),
 }

@@ -57,7 +57,7 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
     let source = Source::new(&cluster, &settings, ledger);
     let processed = processor::process(&source);
     processed.findings(sink);
-    let ir = lower::lower(&processed.graph, &source, &settings);
+    let ir = lower::lower(&processed.graph, &source, &settings, sink);
     documents.insert("status", processed.statuses.document());
     (ir, documents)
 }

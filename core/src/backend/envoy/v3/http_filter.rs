@@ -320,7 +320,10 @@ fn jwt(providers: &[Sourced<JwtProvider>], cx: &Context<'_>, t: &mut Trace) -> f
 fn jwt_provider(of: &JwtProvider, cx: &Context<'_>, t: &mut Trace) -> filter::jwt_authn::v3::JwtProvider {
     use filter::jwt_authn::v3::{RemoteJwks, jwt_provider::JwksSourceSpecifier};
     let source = match &of.jwks {
-        Jwks::Local(reference) => JwksSourceSpecifier::LocalJwks(secret::source(t.field("local_jwks", reference), cx.secrets)),
+        Jwks::Public(keys) => JwksSourceSpecifier::LocalJwks(inline(t.field("local_jwks", keys).as_str())),
+        Jwks::Secret(reference) => {
+            JwksSourceSpecifier::LocalJwks(secret::source(core::slice::from_ref(t.field("local_jwks", reference)), cx.secrets))
+        }
         Jwks::Remote { uri, cluster, timeout, cache } => JwksSourceSpecifier::RemoteJwks(t.at("remote_jwks", |t| RemoteJwks {
             http_uri: Some(t.at("http_uri", |t| pb::base::HttpUri {
                 uri: text(t.field("uri", uri)),

@@ -25,11 +25,17 @@ fn value(source: Option<&Sourced<CertificateSource>>) -> Option<&CertificateSour
     source.map(|source| &source.value)
 }
 
-fn in_secret(source: Option<&CertificateSource>) -> Option<&SecretReference> {
+/// The parts of Secrets and ConfigMaps that a source names.
+pub(super) fn parts(source: &CertificateSource) -> &[SecretReference] {
     match source {
-        Some(CertificateSource::Secret(reference)) => Some(reference),
-        Some(CertificateSource::File(_)) | None => None,
+        CertificateSource::Secret(reference) => core::slice::from_ref(reference),
+        CertificateSource::Several(references) => references,
+        CertificateSource::File(_) => &[],
     }
+}
+
+fn in_secret(source: Option<&CertificateSource>) -> Option<&SecretReference> {
+    source.and_then(|source| parts(source).first())
 }
 
 /// Whether something is served by SDS, and under which name if that is given.
@@ -62,7 +68,7 @@ impl<'a> Held<'a> {
             Held::Certificate { chain, key, .. } => (chain, key),
             Held::Validation { authority, crl, .. } => (Some(authority), crl),
         };
-        in_secret(first).into_iter().chain(in_secret(second))
+        first.into_iter().chain(second).flat_map(parts)
     }
 
     /// The name of the resource.
@@ -93,8 +99,8 @@ impl<'a> Held<'a> {
     pub(super) fn secret(&self, secrets: Option<Lookup<'_>>) -> pb::tls::Secret {
         use pb::tls::secret::Type;
         let content = |from: &CertificateSource| match from {
-            CertificateSource::Secret(reference) => source(reference, secrets),
             CertificateSource::File(path) => file(path),
+            from => source(parts(from), secrets),
         };
         let held = match self {
             Held::Certificate { chain, key, .. } => Type::TlsCertificate(pb::tls::TlsCertificate {
@@ -125,7 +131,7 @@ fn full_name(reference: &SecretReference) -> String {
 }
 
 /// `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`, which stands where the content is not told.
-pub(super) fn placeholder(reference: &SecretReference) -> String {
+fn placeholder(reference: &SecretReference) -> String {
     let holder = match reference.holder {
         Holder::Secret => "secret",
         Holder::ConfigMap => "configmap",
@@ -133,11 +139,24 @@ pub(super) fn placeholder(reference: &SecretReference) -> String {
     format!("{holder}:{}", full_name(reference))
 }
 
-pub(super) fn source(reference: &SecretReference, secrets: Option<Lookup<'_>>) -> pb::base::DataSource {
-    match secrets.and_then(|secrets| secrets(reference)) {
+/// The content of all these if it is known, else texts that name them.
+pub(super) fn source(references: &[SecretReference], secrets: Option<Lookup<'_>>) -> pb::base::DataSource {
+    match content(references, secrets) {
         Some(content) => data(content),
-        None => inline(&placeholder(reference)),
+        None => inline(&placeholders(references)),
     }
+}
+
+/// What stands in several places, one behind the other; `None` where it is not told.
+pub(super) fn content(references: &[SecretReference], secrets: Option<Lookup<'_>>) -> Option<Vec<u8>> {
+    let secrets = secrets?;
+    let each: Option<Vec<Vec<u8>>> = references.iter().map(secrets).collect();
+    Some(each?.concat())
+}
+
+pub(super) fn placeholders(references: &[SecretReference]) -> String {
+    let each: Vec<String> = references.iter().map(placeholder).collect();
+    each.join("\n")
 }
 
 /// All resources that listeners and clusters ask for, by name, with the origins of those that ask.

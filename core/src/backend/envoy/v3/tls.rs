@@ -4,7 +4,7 @@
 //! stand inline instead.
 
 use super::base::{config_source, data, file, inline, own_stream, text, texts};
-use super::secret::{Held, placeholder};
+use super::secret::{Held, content, parts, placeholders};
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
 use crate::ir::{
@@ -114,10 +114,10 @@ fn version(version: TlsVersion) -> i32 {
 fn source(source: &CertificateSource, delivery: &Delivery, cx: &Context<'_>) -> pb::base::DataSource {
     match source {
         CertificateSource::File(path) => file(path),
-        CertificateSource::Secret(reference) => match cx.secrets.and_then(|secrets| secrets(reference)) {
+        CertificateSource::Secret(_) | CertificateSource::Several(_) => match content(parts(source), cx.secrets) {
             Some(content) => data(content),
-            None if *delivery == Delivery::Inline => inline(&placeholder(reference)),
-            None => file(&placeholder(reference)),
+            None if *delivery == Delivery::Inline => inline(&placeholders(parts(source))),
+            None => file(&placeholders(parts(source))),
         },
     }
 }

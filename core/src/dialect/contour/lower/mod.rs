@@ -1,13 +1,115 @@
 //! From Contour's graph to the IR (Contour `internal/xdscache/v3`, `internal/envoy/v3`).
 //!
+//! Values that the reference passes on and Envoy refuses are left out here, with an error at their place ([`Lowering::refuse`]), so that
+//! what comes out is always accepted.
+//!
 //! What must not be here: what the input says; Envoy's messages.
 
-use super::model::Graph;
+mod access_log;
+mod admin;
+mod bootstrap;
+mod cluster;
+mod endpoint;
+mod filter;
+mod http;
+mod listener;
+mod name;
+mod order;
+mod policy;
+mod route;
+mod runtime;
+mod tls;
+
+use super::model::{Graph, Timeout};
 use super::settings::Settings;
 use super::source::Source;
-use crate::ir::Ir;
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::ir::{Bootstrap, Ir, Spelling};
+use crate::resource::{Origin, Rule, Sourced};
+use crate::text::Str;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use hashbrown::HashSet;
+
+/// How Contour spells what Envoy lets one say in two ways.
+const SPELLING: Spelling = Spelling { compressor_content_type: true, ext_authz_version_of_http: true, ..Spelling::CURRENT };
 
 /// Lowers a finished graph.
-pub fn lower(_graph: &Graph, _source: &Source<'_>, _settings: &Settings) -> Ir {
-    Ir::default()
+pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, sink: &mut Vec<Diagnostic>) -> Ir {
+    let materials = tls::Materials::new(source);
+    let slices = endpoint::Slices::new(source);
+    let mut lowering = Lowering { graph, source, settings, materials, slices, sink, said: HashSet::default() };
+    let (listeners, tables) = lowering.listeners();
+    Ir {
+        listeners,
+        tables,
+        clusters: lowering.clusters(),
+        runtimes: lowering.runtimes(),
+        config_source: bootstrap::config_source(),
+        bootstrap: Bootstrap { tracer: lowering.tracer(), ..bootstrap::bootstrap() },
+        spelling: SPELLING,
+    }
+}
+
+/// The graph, what it is lowered with, and where complaints go.
+struct Lowering<'a> {
+    graph: &'a Graph,
+    source: &'a Source<'a>,
+    settings: &'a Settings,
+    materials: tls::Materials<'a>,
+    slices: endpoint::Slices<'a>,
+    sink: &'a mut Vec<Diagnostic>,
+    said: HashSet<u64>,
+}
+
+impl<'a> Lowering<'a> {
+    /// Something that the reference passes on and Envoy refuses.
+    fn refuse(&mut self, message: impl Into<String>, origin: impl Into<Option<Origin>>) {
+        let help = "Envoy refuses what holds it, and keeps what it had before; Chancery leaves it out";
+        let diagnostic = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.into())).help(help);
+        if self.said.insert(diagnostic.fingerprint()) {
+            self.sink.push(diagnostic);
+        }
+    }
+
+    fn at(&self, path: &str) -> Cursor<'a> {
+        self.settings.at(path)
+    }
+
+    /// A text of the settings; `None` where it is absent or empty.
+    fn text(&self, path: &str) -> Option<Sourced<Str>> {
+        Some(setting(Str::new(self.at(path).text()?.value.as_str()), self.at(path)))
+    }
+
+    /// A truth value of the settings, if there is one.
+    fn flag(&self, path: &str) -> Option<Sourced<bool>> {
+        Some(setting(self.at(path).some_bool()?, self.at(path)))
+    }
+
+    /// A number of the settings, if there is one.
+    fn number(&self, path: &str) -> Option<Sourced<u32>> {
+        Some(setting(self.at(path).u32()?.value, self.at(path)))
+    }
+}
+
+/// A value that the settings give. Contour's defaults stay its own.
+fn setting<T>(value: T, at: Cursor<'_>) -> Sourced<T> {
+    Sourced::new(value, setting_origin(at))
+}
+
+fn setting_origin(at: Cursor<'_>) -> Origin {
+    let origin = at.origin();
+    if origin.rule() == Rule::Default { origin } else { origin.by(Rule::Module) }
+}
+
+/// A timeout as Envoy takes it: nothing leaves its default, zero is off (Contour `internal/envoy/route.go`).
+fn timeout(of: &Sourced<Timeout>) -> Option<Sourced<Duration>> {
+    let duration = match of.value {
+        Timeout::Default => return None,
+        Timeout::Disabled => Duration::ZERO,
+        Timeout::After(duration) => duration,
+    };
+    Some(Sourced::new(duration, of.origin))
 }

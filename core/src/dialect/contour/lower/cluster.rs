@@ -1,0 +1,286 @@
+//! Clusters (Contour `internal/envoy/v3/cluster.go`, `healthcheck.go`).
+//!
+//! What must not be here: names; endpoints.
+
+use super::tls::h2;
+use super::{Lowering, name, timeout};
+use crate::dialect::contour::model::{
+    CircuitBreakers, Cluster, DnsCluster, ExtensionCluster, HealthCheckTimes, HttpHealthCheck, Jwks, Route, SlowStart, Timeout,
+};
+use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, HealthChecker, LbPolicy, Priority, UpstreamHttp};
+use crate::resource::{Origin, Rule, Sourced};
+use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
+const CHECK_INTERVAL: Duration = Duration::from_secs(10);
+const UNHEALTHY_THRESHOLD: u32 = 3;
+const HEALTHY_THRESHOLD: u32 = 2;
+const CHECK_HOST: &str = "contour-envoy-healthcheck";
+
+impl Lowering<'_> {
+    /// All clusters by name; of several of one name the first.
+    pub(super) fn clusters(&mut self) -> Vec<Arc<crate::ir::Cluster>> {
+        let graph = self.graph;
+        let mut out: BTreeMap<Str, Arc<crate::ir::Cluster>> = BTreeMap::new();
+        let listeners = graph.listeners.values();
+        let of_route = |route: &'_ Arc<Route>| {
+            route.clusters.iter().chain(route.mirrors.iter().map(|mirror| &mirror.cluster)).cloned().collect::<Vec<Arc<Cluster>>>()
+        };
+        let mut clusters: Vec<Arc<Cluster>> = Vec::new();
+        let mut by_dns: Vec<Arc<DnsCluster>> = Vec::new();
+        for listener in listeners {
+            clusters.extend(listener.tcp_proxy.iter().flat_map(|proxy| proxy.clusters.iter().cloned()));
+            clusters.extend(listener.hosts.values().flat_map(|host| host.routes.values()).flat_map(of_route));
+            for host in listener.secure_hosts.values() {
+                clusters.extend(host.host.routes.values().flat_map(of_route));
+                clusters.extend(host.tcp_proxy.iter().flat_map(|proxy| proxy.clusters.iter().cloned()));
+                by_dns.extend(host.jwt_providers.iter().filter_map(|provider| match &provider.jwks {
+                    Jwks::Remote { cluster, .. } => Some(cluster.clone()),
+                    Jwks::Local(..) => None,
+                }));
+            }
+        }
+        for cluster in &clusters {
+            let name = name::cluster(cluster);
+            if !out.contains_key(&name) {
+                let lowered = self.cluster(cluster, name.clone());
+                out.insert(name, Arc::new(lowered));
+            }
+        }
+        for (name, extension) in &graph.extensions {
+            if !out.contains_key(name) {
+                let lowered = self.extension(extension);
+                out.insert(name.clone(), Arc::new(lowered));
+            }
+        }
+        for cluster in &by_dns {
+            let name = name::dns_cluster(cluster);
+            out.entry(name.clone()).or_insert_with(|| Arc::new(self.dns_cluster(cluster, name)));
+        }
+        out.into_values().collect()
+    }
+
+    fn cluster(&mut self, of: &Cluster, name: Str) -> crate::ir::Cluster {
+        let origin = of.origins.first().copied();
+        let derived = origin.map(|origin| origin.by(Rule::Derived));
+        let service = &*of.upstream;
+        let dns_family = dns_family(&of.dns_family);
+        let discovery = if service.external_name.value.is_empty() {
+            ClusterDiscovery::Eds { service_name: name::assignment(service), localities: self.endpoints_of_service(service) }
+        } else {
+            let port = u32::from(service.port.port);
+            let health = u32::from(service.health_port.port);
+            let health_check_port = Some(health).filter(|health| *health != port && *health != 0);
+            let endpoint = Endpoint { health_check_port, ..Endpoint::new(service.external_name.value.clone(), port) };
+            ClusterDiscovery::Dns {
+                kind: dns_kind(&dns_family),
+                assignment_name: name::assignment(service),
+                endpoints: vec![Sourced::new(endpoint, service.external_name.origin)],
+            }
+        };
+        let is_h2 = matches!(of.protocol.value.as_str(), "h2" | "h2c");
+        let alpn = Some(h2(&of.protocol)).filter(|_| of.protocol.value == "h2");
+        let tls = matches!(of.protocol.value.as_str(), "tls" | "h2").then(|| {
+            let tls = self.upstream_tls(of.validation.as_ref(), &of.sni, of.client_certificate.as_ref(), of.upstream_tls.as_deref(), alpn);
+            Sourced::new(tls, of.protocol.origin)
+        });
+        let health_checks = self.health_checks(of);
+        let checked = of.http_health.as_ref().map(|of| of.origin).or_else(|| of.tcp_health.as_ref().map(|of| of.origin));
+        let lb_policy = lb_policy(&of.lb_policy);
+        crate::ir::Cluster {
+            name: Sourced::new(name, derived),
+            alt_stat_name: Some(Sourced::new(name::statistics(service), derived)),
+            discovery,
+            dns_family: Some(dns_family),
+            connect_timeout: connect_timeout(of.timeouts.connect),
+            circuit_breakers: circuit_breakers(&service.circuit_breakers),
+            per_host_circuit_breaker: per_host(&service.circuit_breakers),
+            http: UpstreamHttp {
+                http2: is_h2.then(|| Sourced::new((), of.protocol.origin)),
+                idle_timeout: idle_timeout(&of.timeouts.idle_connection),
+                max_requests_per_connection: of.max_requests_per_connection,
+                ..UpstreamHttp::default()
+            },
+            tls,
+            health_checks,
+            ignore_health_on_removal: checked.map(|origin| Sourced::new((), origin)),
+            healthy_panic_threshold: Some(Sourced::built_in(0.0)),
+            slow_start: of.slow_start.as_ref().map(|of| Sourced::new(slow_start(of), of.origin)),
+            per_connection_buffer_limit: of.per_connection_buffer_limit.filter(|limit| limit.value > 0),
+            lb_policy,
+            origins: of.origins.clone(),
+            ..crate::ir::Cluster::default()
+        }
+    }
+
+    fn extension(&mut self, of: &ExtensionCluster) -> crate::ir::Cluster {
+        let origin = of.origins.first().copied();
+        let derived = origin.map(|origin| origin.by(Rule::Derived));
+        let secure = of.protocol.value == "h2";
+        if let Some(certificate) = of.client_certificate.as_ref().filter(|_| secure) {
+            let message = "the client certificate of an ExtensionService is never served, so that Envoy would wait for it";
+            self.refuse(message, certificate.origin);
+        }
+        let tls = secure.then(|| {
+            let alpn = Some(h2(&of.protocol));
+            let tls = self.upstream_tls(of.validation.as_ref(), &of.sni, None, of.upstream_tls.as_deref(), alpn);
+            Sourced::new(tls, of.protocol.origin)
+        });
+        let explicit = |protocols: &[&str]| protocols.contains(&of.protocol.value.as_str()).then(|| Sourced::new((), of.protocol.origin));
+        crate::ir::Cluster {
+            name: Sourced::new(of.name.clone(), derived),
+            alt_stat_name: Some(Sourced::new(of.name.replace('/', "_").into(), derived)),
+            discovery: ClusterDiscovery::Eds { service_name: of.name.clone(), localities: self.endpoints_of_extension(of) },
+            connect_timeout: connect_timeout(of.cluster_timeouts.connect),
+            circuit_breakers: circuit_breakers(&of.circuit_breakers),
+            per_host_circuit_breaker: per_host(&of.circuit_breakers),
+            http: UpstreamHttp {
+                http2: explicit(&["h2", "h2c"]),
+                http1: explicit(&["http/1.1"]),
+                idle_timeout: idle_timeout(&of.cluster_timeouts.idle_connection),
+                ..UpstreamHttp::default()
+            },
+            tls,
+            healthy_panic_threshold: Some(Sourced::built_in(0.0)),
+            lb_policy: lb_policy(&of.lb_policy),
+            origins: of.origins.clone(),
+            ..crate::ir::Cluster::default()
+        }
+    }
+
+    fn dns_cluster(&self, of: &DnsCluster, name: Str) -> crate::ir::Cluster {
+        let origin = of.origins.first().copied();
+        let dns_family = dns_family(&of.dns_family);
+        let endpoint = Sourced::new(Endpoint::new(of.address.value.clone(), of.port.value), of.address.origin);
+        let tls = (of.scheme.value == "https").then(|| {
+            let tls = self.upstream_tls(of.validation.as_ref(), &of.address, None, of.upstream_tls.as_deref(), None);
+            Sourced::new(tls, of.scheme.origin)
+        });
+        crate::ir::Cluster {
+            name: Sourced::new(name.clone(), origin.map(|origin| origin.by(Rule::Derived))),
+            discovery: ClusterDiscovery::Dns { kind: dns_kind(&dns_family), assignment_name: name, endpoints: vec![endpoint] },
+            dns_family: Some(dns_family),
+            connect_timeout: Sourced::built_in(CONNECT_TIMEOUT),
+            healthy_panic_threshold: Some(Sourced::built_in(0.0)),
+            tls,
+            origins: of.origins.clone(),
+            ..crate::ir::Cluster::default()
+        }
+    }
+
+    fn health_checks(&mut self, of: &Cluster) -> Vec<Sourced<HealthCheck>> {
+        if let Some(http) = &of.http_health {
+            let is_h2 = matches!(of.protocol.value.as_str(), "h2" | "h2c");
+            let checker = HealthChecker::Http {
+                http2: is_h2.then(|| Sourced::new((), of.protocol.origin)),
+                path: http.path.clone(),
+                host: Some(if http.host.value.is_empty() { Sourced::built_in(CHECK_HOST.into()) } else { http.host.clone() }),
+                headers: Default::default(),
+                expected_statuses: self.statuses(http),
+            };
+            vec![Sourced::new(health_check(&http.times, checker), http.origin)]
+        } else if let Some(tcp) = &of.tcp_health {
+            vec![Sourced::new(health_check(tcp, HealthChecker::Tcp), tcp.origin)]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// A range that ends before it begins is left out.
+    fn statuses(&mut self, of: &HttpHealthCheck) -> Vec<Sourced<(i64, i64)>> {
+        let (usable, reversed): (Vec<_>, Vec<_>) = of.expected_statuses.iter().copied().partition(|range| range.value.0 < range.value.1);
+        for range in reversed {
+            self.refuse("a range of expected statuses must end after it begins", range.origin);
+        }
+        usable
+    }
+}
+
+fn health_check(times: &HealthCheckTimes, checker: HealthChecker) -> HealthCheck {
+    let time = |of: Sourced<Duration>, default: Duration| if of.value.is_zero() { Sourced::built_in(default) } else { of };
+    let count = |of: Sourced<u32>, default: u32| if of.value == 0 { Sourced::built_in(default) } else { of };
+    HealthCheck {
+        timeout: time(times.timeout, CHECK_TIMEOUT),
+        interval: time(times.interval, CHECK_INTERVAL),
+        healthy_threshold: count(times.healthy_threshold, HEALTHY_THRESHOLD),
+        unhealthy_threshold: count(times.unhealthy_threshold, UNHEALTHY_THRESHOLD),
+        checker,
+    }
+}
+
+fn connect_timeout(of: Sourced<Duration>) -> Sourced<Duration> {
+    if of.value.is_zero() { Sourced::built_in(CONNECT_TIMEOUT) } else { of }
+}
+
+/// Here `infinity` is zero, which turns it off.
+fn idle_timeout(of: &Sourced<Timeout>) -> Option<Sourced<Duration>> {
+    timeout(of)
+}
+
+fn lb_policy(of: &Sourced<Str>) -> Sourced<LbPolicy> {
+    let policy = match of.value.as_str() {
+        "WeightedLeastRequest" => LbPolicy::LeastRequest,
+        "Random" => LbPolicy::Random,
+        "Cookie" | "RequestHash" => LbPolicy::RingHash,
+        _ => LbPolicy::RoundRobin,
+    };
+    Sourced::new(policy, of.origin)
+}
+
+fn dns_family(of: &Sourced<Str>) -> Sourced<DnsFamily> {
+    let family = match of.value.as_str() {
+        "v4" => DnsFamily::V4Only,
+        "v6" => DnsFamily::V6Only,
+        "all" => DnsFamily::All,
+        _ => DnsFamily::Auto,
+    };
+    Sourced::new(family, of.origin)
+}
+
+/// Both families go with the first address only.
+fn dns_kind(family: &Sourced<DnsFamily>) -> Sourced<DnsKind> {
+    Sourced::new(if family.value == DnsFamily::All { DnsKind::Logical } else { DnsKind::Strict }, family.origin)
+}
+
+fn slow_start(of: &SlowStart) -> crate::ir::SlowStart {
+    crate::ir::SlowStart {
+        window: of.window,
+        aggression: of.aggression,
+        aggression_key: "contour.slowstart.aggression".into(),
+        min_weight_percent: of.min_weight_percent.map(f64::from),
+    }
+}
+
+/// The origin of the first limit that is set; `None` where there is no limit at all.
+fn limited(of: &CircuitBreakers) -> Option<Option<Origin>> {
+    let all = [of.max_connections, of.max_pending_requests, of.max_requests, of.max_retries, of.per_host_max_connections];
+    all.into_iter().find(|limit| limit.value > 0).map(|limit| limit.origin)
+}
+
+fn circuit_breakers(of: &CircuitBreakers) -> Vec<Sourced<CircuitBreaker>> {
+    let set = |limit: Sourced<u32>| Some(limit).filter(|limit| limit.value > 0);
+    let breaker = |origin| {
+        let breaker = CircuitBreaker {
+            priority: Sourced::built_in(Priority::Default),
+            max_connections: set(of.max_connections),
+            max_pending_requests: set(of.max_pending_requests),
+            max_requests: set(of.max_requests),
+            max_retries: set(of.max_retries),
+            track_remaining: true,
+        };
+        Sourced::new(breaker, origin)
+    };
+    limited(of).map(breaker).into_iter().collect()
+}
+
+fn per_host(of: &CircuitBreakers) -> Option<Sourced<Option<u32>>> {
+    let most = of.per_host_max_connections;
+    let origin = limited(of)?;
+    Some(Sourced::new(Some(most.value).filter(|most| *most > 0), if most.value > 0 { most.origin } else { origin }))
+}

@@ -1,0 +1,101 @@
+//! Endpoints of clusters, from EndpointSlices (Contour `internal/xdscache/v3/endpointslicetranslator.go`).
+//!
+//! What must not be here: clusters.
+
+use super::Lowering;
+use crate::dialect::contour::kinds::Kind;
+use crate::dialect::contour::model::{ExtensionCluster, Service};
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::ir::{Endpoint, Locality};
+use crate::resource::Sourced;
+use crate::text::Str;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+/// EndpointSlices by the namespace and name of their Service, each in the order of their names.
+#[derive(Default)]
+pub(super) struct Slices<'a>(BTreeMap<(Str, Str), Vec<Cursor<'a>>>);
+
+impl<'a> Slices<'a> {
+    pub(super) fn new(source: &crate::dialect::contour::source::Source<'a>) -> Self {
+        let mut slices: BTreeMap<(Str, Str), Vec<Cursor<'a>>> = BTreeMap::new();
+        for slice in source.all(Kind::EndpointSlice) {
+            let service = slice.root().field("metadata").field("labels").field("kubernetes.io/service-name");
+            slices.entry((slice.namespace().clone(), Str::new(service.str()))).or_default().push(slice.root());
+        }
+        Self(slices)
+    }
+}
+
+impl Lowering<'_> {
+    /// Where a Service has no endpoints, there is no locality either.
+    pub(super) fn endpoints_of_service(&mut self, service: &Service) -> Vec<Locality> {
+        self.locality(service, Sourced::built_in(1)).into_iter().collect()
+    }
+
+    /// A locality for each Service that has endpoints. Where no Service has a weight, all have the same.
+    pub(super) fn endpoints_of_extension(&mut self, of: &ExtensionCluster) -> Vec<Locality> {
+        let unweighted = of.services.iter().all(|(_, weight)| weight.value == 0);
+        let mut out = Vec::new();
+        for (service, weight) in &of.services {
+            out.extend(self.locality(service, if unweighted { weight.map(|_| 1) } else { *weight }));
+        }
+        out
+    }
+
+    fn locality(&mut self, service: &Service, weight: Sourced<u32>) -> Option<Locality> {
+        let endpoints = self.endpoints(service);
+        (!endpoints.is_empty()).then(|| Locality { weight: Some(weight).filter(|weight| weight.value > 0), endpoints })
+    }
+
+    fn endpoints(&mut self, service: &Service) -> Vec<Sourced<Endpoint>> {
+        let mut found: Vec<Sourced<Endpoint>> = Vec::new();
+        let mut known: BTreeSet<(Str, u32)> = BTreeSet::new();
+        let mut health_check_port = None;
+        let slices = self.slices.0.get(&(service.namespace.clone(), service.name.clone())).cloned().unwrap_or_default();
+        for slice in slices {
+            let mut endpoints: Vec<Cursor<'_>> = slice.field("endpoints").items().collect();
+            endpoints.sort_by_key(|endpoint| first_address(*endpoint).str());
+            for endpoint in endpoints {
+                if endpoint.field("conditions").field("ready").some_bool() == Some(false) {
+                    continue;
+                }
+                let at = first_address(endpoint);
+                for port in slice.field("ports").items() {
+                    let Some(number) = port.field("port").int().and_then(|number| u32::try_from(number).ok()) else { continue };
+                    if port.field("protocol").some_str().unwrap_or("TCP") != "TCP" {
+                        continue;
+                    }
+                    let name = port.field("name").some_str();
+                    let (wanted, health) = (service.port.name.as_str(), service.health_port.name.as_str());
+                    if name.is_some_and(|name| !health.is_empty() && name == health && wanted != health) {
+                        health_check_port = Some(number).filter(|number| *number > 0);
+                    }
+                    if !wanted.is_empty() && name.is_some_and(|name| name != wanted) {
+                        continue;
+                    }
+                    let address = Str::new(at.str());
+                    if address.parse::<IpAddr>().is_err() {
+                        let message = format!("an endpoint of Service {}/{} must be an IP address, not `{address}`", service.namespace, service.name);
+                        self.refuse(message, at.origin());
+                        continue;
+                    }
+                    if known.insert((address.clone(), number)) {
+                        found.push(Sourced::new(Endpoint::new(address, number), at.origin()));
+                    }
+                }
+            }
+        }
+        for endpoint in &mut found {
+            endpoint.value.health_check_port = health_check_port;
+        }
+        found
+    }
+}
+
+/// Addresses of one endpoint are all the same to Kubernetes.
+fn first_address(endpoint: Cursor<'_>) -> Cursor<'_> {
+    endpoint.field("addresses").items().next().unwrap_or_else(Cursor::nothing)
+}
