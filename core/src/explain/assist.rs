@@ -119,7 +119,7 @@ fn takes(schema: &Schema) -> String {
     match &schema.shape {
         Shape::Any => "any value".into(),
         Shape::Boolean => "true or false".into(),
-        Shape::True => "true".into(),
+
         Shape::Integer(_) => "whole number".into(),
         Shape::Number(_) => "number".into(),
         Shape::String(strings) if strings.format == crate::schema::Format::GoDuration => "duration, like 1m30s".into(),
