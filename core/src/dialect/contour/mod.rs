@@ -10,6 +10,7 @@ pub mod material;
 pub mod model;
 pub mod options;
 pub mod processor;
+pub mod provision;
 pub mod relations;
 pub mod settings;
 pub mod source;
@@ -42,6 +43,13 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
     let mut documents = Documents::new();
     if !cluster.refused.is_empty() {
         documents.insert("admission", status::admission(&cluster.refused));
+    }
+    if options.controller == Controller::GatewayProvisioner {
+        let mut made = provision::provision(&cluster, options, ledger);
+        documents.insert("provisioned", made.document());
+        documents.extend(made.failure.map(|failure| ("error", failure.document())));
+        documents.insert("status", made.statuses.document());
+        return (Ir::default(), documents);
     }
     let settings = Settings::load(&cluster, options, ledger, sink).and_then(|settings| {
         documents.insert("contourconfiguration", settings.document());

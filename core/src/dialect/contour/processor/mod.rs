@@ -20,6 +20,8 @@ mod route;
 mod service;
 mod tcp;
 
+pub use gateway::ports;
+
 use super::cluster::Name;
 use super::model::{CircuitBreakers, Graph, Listener, Material, SecureVirtualHost, UpstreamTls, VirtualHost};
 use super::source::{LookupError, Source, quoted};

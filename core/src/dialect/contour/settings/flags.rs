@@ -1,4 +1,4 @@
-//! The flags of `contour serve` (Contour `cmd/contour/serve.go`, `registerServe`), read as kingpin reads them.
+//! The flags of Contour's programs (Contour `cmd/contour/serve.go`, `registerServe`), read as kingpin reads them.
 //!
 //! What must not be here: what a flag does.
 
@@ -27,7 +27,7 @@ enum Takes {
 /// Resources that may be left unwatched.
 const FEATURES: &[&str] = &["extensionservices", "tlsroutes", "grpcroutes", "tcproutes", "backendtlspolicies"];
 
-const FLAGS: &[(&str, Takes)] = &[
+const OF_SERVE: &[(&str, Takes)] = &[
     ("accesslog-format", Takes::Text),
     ("config-path", Takes::File),
     ("contour-cafile", Takes::Text),
@@ -64,7 +64,7 @@ const FLAGS: &[(&str, Takes)] = &[
     ("leader-election-resource-name", Takes::Text),
     ("leader-election-resource-namespace", Takes::Text),
     ("leader-election-retry-period", Takes::Duration),
-    ("log-format", Takes::OneOf(&["text", "json"])),
+    ("log-format", LOG_FORMAT),
     ("root-namespaces", Takes::Text),
     ("stats-address", Takes::Text),
     ("stats-port", Takes::Int),
@@ -73,6 +73,21 @@ const FLAGS: &[(&str, Takes)] = &[
     ("xds-address", Takes::Text),
     ("xds-port", Takes::Int),
 ];
+
+/// The flags of `contour gateway-provisioner` (Contour `cmd/contour/gatewayprovisioner.go`).
+const OF_PROVISIONER: &[(&str, Takes)] = &[
+    ("contour-image", Takes::Text),
+    ("enable-leader-election", Takes::Bool),
+    ("envoy-image", Takes::Text),
+    ("gateway-controller-name", Takes::Text),
+    ("incluster", Takes::Bool),
+    ("kubeconfig", Takes::Text),
+    ("leader-election-namespace", Takes::Text),
+    ("log-format", LOG_FORMAT),
+    ("metrics-addr", Takes::Text),
+];
+
+const LOG_FORMAT: Takes = Takes::OneOf(&["text", "json"]);
 
 /// The flags that were given.
 #[derive(Clone, Debug, Default)]
@@ -83,12 +98,22 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Reads a command line, or says what is wrong with it in kingpin's words. The word `serve` may stand in it.
-    pub fn parse(arguments: &[Str]) -> Result<Self, String> {
+    /// Reads a command line of `contour serve`, or says what is wrong with it in kingpin's words.
+    pub fn of_serve(arguments: &[Str]) -> Result<Self, String> {
+        Self::parse(OF_SERVE, "serve", arguments)
+    }
+
+    /// Reads a command line of `contour gateway-provisioner`, or says what is wrong with it in kingpin's words.
+    pub fn of_provisioner(arguments: &[Str]) -> Result<Self, String> {
+        Self::parse(OF_PROVISIONER, "gateway-provisioner", arguments)
+    }
+
+    /// Reads a command line; the command's own name may stand in it.
+    fn parse(known: &'static [(&'static str, Takes)], command: &str, arguments: &[Str]) -> Result<Self, String> {
         let mut flags = Self::default();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
-            if argument == "serve" || argument.is_empty() {
+            if argument == command || argument.is_empty() {
                 continue;
             }
             let (name, written) = match (argument.strip_prefix("--"), argument.strip_prefix('-')) {
@@ -110,7 +135,7 @@ impl Flags {
                 (None, None) => return Err(format!("unexpected {argument}")),
             };
             let negated = name.strip_prefix("no-");
-            let found = |name: &str| FLAGS.iter().find(|(flag, _)| *flag == name);
+            let found = |name: &str| known.iter().find(|(flag, _)| *flag == name);
             let (flag, takes, value) = match (found(name), negated.and_then(found)) {
                 (Some((flag, Takes::Bool)), _) => (flag, Takes::Bool, Str::new(written.as_deref().unwrap_or("true"))),
                 (Some((flag, takes)), _) => match written.or_else(|| rest.next().cloned()) {

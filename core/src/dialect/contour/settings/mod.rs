@@ -12,6 +12,8 @@ mod sources;
 mod start;
 mod validate;
 
+pub use flags::Flags;
+
 use super::cluster::Cluster;
 use super::kinds::Kind;
 use super::options::{NAMESPACE, Options};
@@ -24,7 +26,6 @@ use crate::text::{Node, Str};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use flags::Flags;
 use validate::Fault;
 
 /// The name of the ConfigMap whose file Contour reads.
@@ -68,7 +69,7 @@ impl Failure {
 
 /// The name of the file that flags lead to: the key of the ConfigMap under which it is looked for.
 pub fn file_name(options: &Options) -> Option<Str> {
-    let flags = Flags::parse(&options.arguments).ok()?;
+    let flags = Flags::of_serve(&options.arguments).ok()?;
     let path = flags.get("config-path")?;
     Some(Str::new(path.rsplit('/').next().unwrap_or_default()))
 }
@@ -76,7 +77,7 @@ pub fn file_name(options: &Options) -> Option<Str> {
 impl Settings {
     /// Reads it, as Contour does before it serves.
     pub fn load(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Result<Self, Failure> {
-        let flags = Flags::parse(&options.arguments).map_err(|error| findings::failed(sink, "flags", error, None))?;
+        let flags = Flags::of_serve(&options.arguments).map_err(|error| findings::failed(sink, "flags", error, None))?;
         let path = flags.get("config-path").filter(|path| !path.is_empty());
         let name = flags.get("contour-config-name").filter(|name| !name.is_empty());
         if path.is_some() && name.is_some() {
@@ -125,14 +126,19 @@ impl Settings {
     }
 }
 
+/// A ContourConfiguration's `spec` without what Go's types cannot tell from nothing.
+pub fn tidied(spec: Option<&Node>) -> Node {
+    let mut spec = spec.cloned().unwrap_or_else(defaults::empty);
+    overlay::tidy(&mut spec);
+    spec
+}
+
 /// `spec` of the ContourConfiguration of this name, in Contour's own namespace.
 fn configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Vec<Diagnostic>) -> Result<(Node, ObjectId), Failure> {
     let Some(configuration) = cluster.get(Kind::ContourConfiguration, NAMESPACE, name) else {
         return Err(findings::no_configuration(cluster, name, sink));
     };
-    let mut spec = configuration.root.get("spec").cloned().unwrap_or_else(defaults::empty);
-    overlay::tidy(&mut spec);
-    Ok((spec, configuration.object.id))
+    Ok((tidied(configuration.root.get("spec")), configuration.object.id))
 }
 
 /// The file at this path, from the ConfigMap that is mounted there.

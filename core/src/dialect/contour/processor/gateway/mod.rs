@@ -3,7 +3,7 @@
 //!
 //! What must not be here: what Gateway API means to every controller (`dialect/gateway_api`).
 
-pub(super) mod ports;
+pub mod ports;
 
 mod backend;
 mod filter;

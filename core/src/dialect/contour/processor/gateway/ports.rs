@@ -13,11 +13,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A port of Envoy's.
-pub(in super::super) struct Port {
+pub struct Port {
     /// `http-80`.
     pub name: Str,
     /// `http`, `https` or `tcp`.
     pub protocol: &'static str,
+    /// What a Gateway's listeners ask for.
+    pub number: i64,
     /// What Envoy listens on in its container.
     pub container_port: u32,
     /// The listener's port.
@@ -25,16 +27,20 @@ pub(in super::super) struct Port {
 }
 
 /// What is wrong with a listener.
-pub(in super::super) struct Fault {
+pub struct Fault {
+    /// The condition's type.
     pub kind: &'static str,
+    /// Whether it is true.
     pub holds: bool,
+    /// One word for it.
     pub reason: &'static str,
+    /// A sentence.
     pub message: String,
 }
 
 /// What becomes of a Gateway's listeners.
 #[derive(Default)]
-pub(in super::super) struct Ports {
+pub struct Ports {
     /// The ports, in the order of the listeners.
     pub ports: Vec<Port>,
     /// The names of ports by the names of listeners.
@@ -44,7 +50,7 @@ pub(in super::super) struct Ports {
 }
 
 /// Sorts out a Gateway's listeners: what conflicts with an earlier one is left out.
-pub(in super::super) fn validate(listeners: Cursor<'_>) -> Ports {
+pub fn validate(listeners: Cursor<'_>) -> Ports {
     let (mut result, mut earlier, mut known) = (Ports::default(), Earlier::default(), BTreeSet::new());
     for (index, listener) in listeners.items().enumerate() {
         let name = Str::new(listener.field("name").str());
@@ -66,7 +72,7 @@ pub(in super::super) fn validate(listeners: Cursor<'_>) -> Ports {
         let port_name = Str::from(format!("{envoy}-{number}"));
         if known.insert(port_name.clone()) {
             let container_port = u32::try_from(container_port(number)).unwrap_or_default();
-            result.ports.push(Port { name: port_name.clone(), protocol: envoy, container_port, origin: port.origin() });
+            result.ports.push(Port { name: port_name.clone(), protocol: envoy, number, container_port, origin: port.origin() });
         }
         result.names.insert(name, port_name);
     }

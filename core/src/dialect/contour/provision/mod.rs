@@ -1,0 +1,140 @@
+//! The Gateway provisioner, Contour's other program: what it makes of Gateways, GatewayClasses and ContourDeployments (Contour
+//! `internal/provisioner`).
+//!
+//! What must not be here: what the Contour that it makes does.
+
+mod class;
+mod manifest;
+mod values;
+
+use super::cluster::{Admitted, Cluster};
+use super::kinds::Kind;
+use super::options::Options;
+use super::settings::{Failure, Flags};
+use super::status::{Statuses, condition, list, object, text};
+use crate::config::{Ledger, State, Why};
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::text::{Node, Str};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use values::Wanted;
+
+const ACCESS: &str = include_str!("manifests/access.yaml");
+const WATCHED: &str = include_str!("manifests/watched.yaml");
+const CONTOUR: &str = include_str!("manifests/contour.yaml");
+const ENVOY: &str = include_str!("manifests/envoy.yaml");
+
+/// The controller whose GatewayClasses are the provisioner's.
+const CONTROLLER: &str = "projectcontour.io/gateway-controller";
+
+/// What the provisioner makes.
+#[derive(Default)]
+pub struct Provisioned {
+    /// Objects.
+    pub objects: Vec<Node>,
+    /// Statuses of GatewayClasses and Gateways.
+    pub statuses: Statuses,
+    /// Why a Gateway is not finished; the first such.
+    pub failure: Option<Failure>,
+}
+
+impl Provisioned {
+    /// The objects by kind, namespace and name.
+    pub fn document(&mut self) -> Node {
+        // A list of a kind is called `KIND List`, and lists are in the order of their names.
+        self.objects.sort_by_cached_key(|object| (format!("{}List", field(object, "kind")), name(object, "namespace"), name(object, "name")));
+        list(core::mem::take(&mut self.objects))
+    }
+}
+
+fn field(object: &Node, field: &str) -> Str {
+    object.get(field).and_then(Node::as_str).map(Str::new).unwrap_or_default()
+}
+
+fn name(object: &Node, part: &str) -> Str {
+    object.get("metadata").map(|metadata| field(metadata, part)).unwrap_or_default()
+}
+
+/// Runs the provisioner until nothing is left to do.
+pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) -> Provisioned {
+    let mut made = Provisioned::default();
+    let flags = match Flags::of_provisioner(&options.arguments) {
+        Ok(flags) => flags,
+        Err(error) => return Provisioned { failure: Some(Failure::new("flags", error)), ..made },
+    };
+    let controller = flags.get("gateway-controller-name").map_or(CONTROLLER, Str::as_str);
+    let ours = |class: &Admitted<'_>| class.spec().field("controllerName").str() == controller;
+    for class in cluster.all(Kind::GatewayClass) {
+        if !ours(class) {
+            ledger.set(class.object.id, State::Ignored(Why::OtherController, "it names another controller".into()));
+            continue;
+        }
+        let parameters = class::parameters(class, cluster);
+        made.statuses.set("GatewayClass", "", class.name(), class::status(parameters.as_ref().err().map(String::as_str)));
+        match parameters {
+            Ok(Some(parameters)) => ledger.emitted(parameters.object.id, format!("parameters of GatewayClass {}", class.name())),
+            Ok(None) => {}
+            Err(fault) => ledger.set(class.object.id, State::Invalid(fault.into())),
+        }
+    }
+    for gateway in cluster.all(Kind::Gateway) {
+        let class = cluster.get(Kind::GatewayClass, "", gateway.spec().field("gatewayClassName").str()).filter(|class| ours(class));
+        let parameters = class.map(|class| class::parameters(class, cluster));
+        let Some(Ok(parameters)) = parameters else {
+            let detail = if class.is_some() { "its GatewayClass is not accepted" } else { "it has no GatewayClass of the provisioner" };
+            ledger.set(gateway.object.id, State::Ignored(Why::OtherController, detail.into()));
+            continue;
+        };
+        let wanted = Wanted { gateway, parameters: parameters.map_or(Cursor::nothing(), Admitted::spec), flags: &flags };
+        let before = made.objects.len();
+        match ensure(&wanted, cluster, &mut made.objects) {
+            Ok(()) => made.statuses.set("Gateway", gateway.namespace(), gateway.name(), accepted()),
+            Err(error) => {
+                let failure = Failure::new(format!("reconcile Gateway {}", gateway.name()), error);
+                made.failure.get_or_insert(failure);
+            }
+        }
+        for object in made.objects.iter().skip(before) {
+            ledger.emitted(gateway.object.id, format!("{} {}", field(object, "kind"), name(object, "name")));
+        }
+    }
+    made
+}
+
+/// Makes everything for a Gateway, in the provisioner's order, or says why it stops.
+fn ensure(wanted: &Wanted<'_>, cluster: &Cluster<'_>, made: &mut Vec<Node>) -> Result<(), String> {
+    let values = wanted.values();
+    let mut access = manifest::fill(ACCESS, &values).into_iter();
+    made.extend(access.next());
+    let missing: Vec<String> = wanted
+        .parameters
+        .at("contour.watchNamespaces")
+        .items()
+        .filter(|namespace| cluster.get(Kind::Namespace, "", namespace.str()).is_none())
+        .map(|namespace| format!("failed to find namespace {} in watchNamespace. Please make sure it exist", namespace.str()))
+        .collect();
+    if !missing.is_empty() {
+        let missing = if let [one] = &missing[..] { one.clone() } else { format!("[{}]", missing.join(", ")) };
+        let gateway = format!("{}/{}", wanted.gateway.namespace(), wanted.gateway.name());
+        let why = format!("failed to ensure Contour RBAC: failed when validating watchNamespaces:{missing}");
+        return Err(format!("failed to ensure resources for gateway: failed to ensure rbac for gateway {gateway}: {why}"));
+    }
+    made.extend(access);
+    for watched in wanted.watched() {
+        let mut values = values.clone();
+        values.insert("watched".into(), text(&watched));
+        made.extend(manifest::fill(WATCHED, &values));
+    }
+    made.extend(manifest::fill(CONTOUR, &values));
+    made.extend(manifest::fill(ENVOY, &values));
+    Ok(())
+}
+
+/// The status of a Gateway for which everything was made; the Contour that was made writes the rest.
+fn accepted() -> Node {
+    let accepted = object(condition("Accepted", "True", "Accepted", "Gateway is accepted"));
+    let fields = [("message", "Waiting for controller"), ("reason", "Pending"), ("status", "Unknown"), ("type", "Programmed")];
+    let programmed = object(fields.into_iter().map(|(field, value)| (field, text(value))).collect());
+    object(alloc::vec![("conditions", list(alloc::vec![accepted, programmed]))])
+}
