@@ -11,7 +11,7 @@ use crate::config::{Config, Ledger, Payload, Presence};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::secret;
 use crate::dialect::{Dialect, ambassador, contour};
-use crate::ir::{Ir, SecretPart, SecretReference};
+use crate::ir::{Ir, SecretReference};
 use crate::resource::{DocumentCache, Inputs, Objects, read};
 use crate::text::Node;
 use alloc::collections::BTreeMap;
@@ -51,16 +51,19 @@ pub struct Compilation {
 }
 
 impl Compilation {
-    /// The data of a Secret that a certificate's reference names, for outputs that are to hold key material.
+    /// The data that a certificate's reference names, for outputs that are to hold key material.
     pub fn key_material(&self, reference: &SecretReference) -> Option<Vec<u8>> {
+        match self.dialect {
+            Dialect::Ambassador => self.loaded_material(reference),
+            Dialect::Contour => contour::lower::key_material(&self.objects, reference),
+        }
+    }
+
+    /// From a Secret that the configuration has loaded.
+    fn loaded_material(&self, reference: &SecretReference) -> Option<Vec<u8>> {
         let Presence::Known(resource) = self.config.secret(&reference.namespace, &reference.name) else { return None };
         let Payload::Secret(data) = &resource.payload else { return None };
-        let key = match &reference.part {
-            SecretPart::Certificate => "tls.crt",
-            SecretPart::PrivateKey => "tls.key",
-            SecretPart::Key(key) => key,
-        };
-        let (_, value) = data.data.get(key)?;
+        let (_, value) = data.data.get(reference.part.key())?;
         let text = value.expose();
         // What is PEM already counts as it is.
         if text.starts_with("-----BEGIN") { Some(text.as_bytes().into()) } else { secret::decode(text) }

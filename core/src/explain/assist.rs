@@ -119,6 +119,7 @@ fn takes(schema: &Schema) -> String {
     match &schema.shape {
         Shape::Any => "any value".into(),
         Shape::Boolean => "true or false".into(),
+        Shape::True => "true".into(),
 
         Shape::Integer(_) => "whole number".into(),
         Shape::Number(_) => "number".into(),

@@ -174,6 +174,8 @@ pub struct HttpConnectionManager {
     pub server_name: Option<Sourced<Str>>,
     /// Envoy's enum name: what happens to a `server` header that is there.
     pub server_header_transformation: Option<Sourced<Str>>,
+    /// Options that HTTP versions share are sent even where none is set.
+    pub common_options_even_empty: bool,
     /// Idle connections are closed.
     pub idle_timeout: Option<Sourced<Duration>>,
     /// Connections this old are drained.

@@ -50,6 +50,17 @@ pub enum SecretPart {
     Key(Str),
 }
 
+impl SecretPart {
+    /// The key of the data.
+    pub fn key(&self) -> &str {
+        match self {
+            SecretPart::Certificate => "tls.crt",
+            SecretPart::PrivateKey => "tls.key",
+            SecretPart::Key(key) => key,
+        }
+    }
+}
+
 /// Where certificate material is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum CertificateSource {

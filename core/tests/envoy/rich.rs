@@ -410,6 +410,7 @@ fn manager(name: &str, routes: &[Arc<Route>], codec: Option<CodecType>) -> Arc<H
         strip_trailing_host_dot: Some(s(true)),
         server_name: Some(st("envoy")),
         server_header_transformation: Some(st("APPEND_IF_ABSENT")),
+        common_options_even_empty: false,
         idle_timeout: Some(ms(30000)),
         max_connection_duration: Some(ms(60000)),
         max_requests_per_connection: Some(s(100)),

@@ -88,7 +88,8 @@ fn escaped_slashes(manager: &HttpConnectionManager, t: &mut Trace) -> i32 {
 }
 
 fn common_options(manager: &HttpConnectionManager, t: &mut Trace) -> Option<pb::base::HttpProtocolOptions> {
-    if manager.idle_timeout.is_none()
+    if !manager.common_options_even_empty
+        && manager.idle_timeout.is_none()
         && manager.headers_with_underscores.is_none()
         && manager.max_connection_duration.is_none()
         && manager.max_requests_per_connection.is_none()

@@ -118,16 +118,8 @@ impl<'a> Held<'a> {
     }
 }
 
-fn key(part: &SecretPart) -> &str {
-    match part {
-        SecretPart::Certificate => "tls.crt",
-        SecretPart::PrivateKey => "tls.key",
-        SecretPart::Key(key) => key,
-    }
-}
-
 fn full_name(reference: &SecretReference) -> String {
-    format!("{}/{}/{}", reference.namespace, reference.name, key(&reference.part))
+    format!("{}/{}/{}", reference.namespace, reference.name, reference.part.key())
 }
 
 /// `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`, which stands where the content is not told.

@@ -155,6 +155,7 @@ fn command(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::commands;
+    use alloc::vec::Vec;
 
     #[test]
     fn commands_are_what_stands_between_percent_signs() {

@@ -11,6 +11,7 @@ use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, 
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -48,15 +49,14 @@ impl Lowering<'_> {
         }
         for cluster in &clusters {
             let name = name::cluster(cluster);
-            if !out.contains_key(&name) {
-                let lowered = self.cluster(cluster, name.clone());
-                out.insert(name, Arc::new(lowered));
+            if let Entry::Vacant(place) = out.entry(name) {
+                let lowered = self.cluster(cluster, place.key().clone());
+                place.insert(Arc::new(lowered));
             }
         }
         for (name, extension) in &graph.extensions {
-            if !out.contains_key(name) {
-                let lowered = self.extension(extension);
-                out.insert(name.clone(), Arc::new(lowered));
+            if let Entry::Vacant(place) = out.entry(name.clone()) {
+                place.insert(Arc::new(self.extension(extension)));
             }
         }
         for cluster in &by_dns {

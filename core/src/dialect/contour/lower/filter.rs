@@ -90,9 +90,9 @@ impl Lowering<'_> {
             ManagerFor::Plain => filters.extend(self.global_authorization()),
             ManagerFor::Host(host) => {
                 filters.extend(self.jwt(&host.jwt_providers));
-                filters.extend(host.authorization.as_ref().map(|of| authorization_filter(of)));
+                filters.extend(host.authorization.as_ref().map(authorization_filter));
             }
-            ManagerFor::Fallback(host) => filters.extend(host.authorization.as_ref().map(|of| authorization_filter(of))),
+            ManagerFor::Fallback(host) => filters.extend(host.authorization.as_ref().map(authorization_filter)),
         }
         filters.extend(self.rate_limiting());
         let traced = self.at("tracing").some().map(|at| Sourced::new(true, setting_origin(at)));

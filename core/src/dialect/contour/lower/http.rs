@@ -52,6 +52,7 @@ impl Lowering<'_> {
             use_remote_address: Some(Sourced::built_in(true)),
             xff_num_trusted_hops: self.number("envoy.network.numTrustedHops"),
             server_header_transformation: self.server_header(),
+            common_options_even_empty: true,
             idle_timeout: timeout(&time("connectionIdleTimeout")),
             max_connection_duration: timeout(&time("maxConnectionDuration")).filter(|time| !time.value.is_zero()),
             max_requests_per_connection: self.number("envoy.listener.maxRequestsPerConnection"),

@@ -20,6 +20,8 @@ mod route;
 mod runtime;
 mod tls;
 
+pub use tls::key_material;
+
 use super::model::{Graph, Timeout};
 use super::settings::Settings;
 use super::source::Source;
