@@ -120,7 +120,6 @@ fn takes(schema: &Schema) -> String {
         Shape::Any | Shape::True => "any value".into(),
         Shape::Boolean => "true or false".into(),
         Shape::True => "true".into(),
-
         Shape::Integer(_) => "whole number".into(),
         Shape::Number(_) => "number".into(),
         Shape::String(strings) if strings.format == crate::schema::Format::GoDuration => "duration, like 1m30s".into(),
