@@ -111,6 +111,10 @@ codes! {
     INVALID_ROUTE = "invalid-route", Error, "a route that Contour does not take";
     INVALID_BACKEND = "invalid-backend", Error, "a service's settings that Contour does not take";
     INVALID_VIRTUAL_HOST = "invalid-virtual-host", Error, "a host that Contour does not take";
+    INVALID_GATEWAY = "invalid-gateway", Error, "a Gateway, or a listener of it, that cannot be as it is written";
+    UNATTACHED_ROUTE = "unattached-route", Error, "a route that no listener takes";
+    ROUTE_CONFLICT = "route-conflict", Error, "two routes take the same requests";
+    REFERENCE_NOT_PERMITTED = "reference-not-permitted", Error, "a reference to another namespace that no ReferenceGrant allows";
 }
 
 /// The code of this name.

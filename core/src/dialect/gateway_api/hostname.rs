@@ -6,6 +6,7 @@ use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{Rule, Sourced};
 use crate::schema::{go_quoted, names};
 use crate::text::Str;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,15 +25,15 @@ pub fn check(hostname: &str) -> Result<(), String> {
 /// The hosts that a route gets at a listener; `*` where neither names any. Beside them what is wrong with the route's hostnames.
 ///
 /// `others` are the hostnames of the Gateway's other listeners: a host goes to the listener that names it best.
-pub fn intersection(hostnames: Cursor<'_>, listener: &Sourced<Str>, others: &[Str]) -> (Vec<Sourced<Str>>, Vec<String>) {
+pub fn intersection(hostnames: Cursor<'_>, listener: &Sourced<Str>, others: &[Str]) -> (Vec<Sourced<Str>>, Vec<Sourced<String>>) {
     if hostnames.is_empty() {
         let everything = || listener.clone().map(|_| Str::new_static("*"));
         return (alloc::vec![if listener.value.is_empty() { everything() } else { listener.clone() }], Vec::new());
     }
-    let (mut hosts, mut faults): (Vec<Sourced<Str>>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut hosts, mut faults, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     for hostname in hostnames.texts() {
         if let Err(fault) = check(&hostname.value) {
-            faults.push(fault);
+            faults.push(Sourced::new(fault, hostname.origin));
             continue;
         }
         let name = hostname.value.as_str();
@@ -47,7 +48,7 @@ pub fn intersection(hostnames: Cursor<'_>, listener: &Sourced<Str>, others: &[St
         } else {
             covers(name, &listener.value).then(|| listener.clone().by(Rule::Listener))
         };
-        hosts.extend(host.filter(|host| !hosts.contains(host)));
+        hosts.extend(host.filter(|host| seen.insert(host.value.clone())));
     }
     (hosts, faults)
 }

@@ -7,6 +7,7 @@ use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::status::{condition, list, number, object, text};
 use crate::text::{Node, Str, Value};
 use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -27,11 +28,17 @@ impl Conditions {
     /// Adds one. Where there is one of this type its words stay in front, and all else is replaced.
     pub fn add(&mut self, kind: &'static str, holds: bool, reason: &'static str, message: impl Into<String>) {
         let message = message.into();
-        let message = match self.by_type.get(kind) {
-            Some(earlier) => alloc::format!("{}, {message}", earlier.message),
-            None => message,
-        };
-        self.by_type.insert(kind, Condition { holds, reason, message });
+        match self.by_type.entry(kind) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(Condition { holds, reason, message });
+            }
+            Entry::Occupied(mut earlier) => {
+                let earlier = earlier.get_mut();
+                (earlier.holds, earlier.reason) = (holds, reason);
+                earlier.message.push_str(", ");
+                earlier.message.push_str(&message);
+            }
+        }
     }
 
     /// Adds one unless there is one of this type.

@@ -31,7 +31,7 @@ impl Processing<'_> {
                 Some(help) => finding.help(help),
                 None => finding,
             };
-            sink.push(self.suggest(key, error, finding));
+            sink.push(self.suggest(error, finding));
         }
         for warning in &condition.warnings {
             let mut finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message(warning), Place::origin(Some(warning.origin)));
@@ -41,12 +41,12 @@ impl Processing<'_> {
     }
 
     /// A Service of nearly that name.
-    fn suggest(&self, key: &ResourceKey, error: &SubCondition, finding: Diagnostic) -> Diagnostic {
-        if error.reason != "ServiceUnresolvedReference" || !error.message.ends_with(" not found") {
+    fn suggest(&self, error: &SubCondition, finding: Diagnostic) -> Diagnostic {
+        if !matches!(error.reason, "ServiceUnresolvedReference" | "BackendNotFound") {
             return finding;
         }
-        let Some((_, wanted)) = error.message.trim_end_matches("\" not found").rsplit_once('/') else { return finding };
-        let namespace = key.namespace.clone().unwrap_or_default();
+        let Some((before, wanted)) = error.message.strip_suffix("\" not found").and_then(|message| message.rsplit_once('/')) else { return finding };
+        let namespace = before.rsplit('"').next().unwrap_or_default();
         let names: Vec<Str> =
             self.source.all(Kind::Service).filter(|service| *service.namespace() == namespace).map(|service| service.name().clone()).collect();
         match nearest(wanted, names.iter().map(Str::as_str)) {
@@ -66,12 +66,29 @@ fn code(error: &SubCondition) -> &'static Code {
         (_, "DelegationNotPermitted" | "CACertificateNotDelegated" | "FallbackNotDelegated" | "RemoteJWKSCACertificateNotDelegated") => {
             &codes::DELEGATION_NOT_PERMITTED
         }
-        ("TLSError", _) | (_, "TLSUpstreamValidation") => &codes::INVALID_TLS,
+        ("TLSError", _) | (_, "TLSUpstreamValidation" | "InvalidCertificateRef") => &codes::INVALID_TLS,
         ("JWTVerificationError", _) => &codes::INVALID_JWT,
         ("AuthError", _) => &codes::INVALID_AUTHORIZATION,
         ("RouteError" | "PrefixReplaceError" | "CORSError" | "IPFilterError", _) => &codes::INVALID_ROUTE,
         ("ServiceError" | "TCPProxyError", _) => &codes::INVALID_BACKEND,
+        ("Accepted" | "ResolvedRefs" | "Programmed" | "Conflicted" | "ValidMatches" | "ValidBackendRefs" | "PartiallyInvalid", _) => {
+            gateway_code(error)
+        }
         _ => &codes::INVALID_VIRTUAL_HOST,
+    }
+}
+
+/// The code of a condition of Gateway API.
+fn gateway_code(error: &SubCondition) -> &'static Code {
+    match (error.kind, error.reason) {
+        (_, "RefNotPermitted") => &codes::REFERENCE_NOT_PERMITTED,
+        (_, "RuleMatchConflict" | "RuleMatchPartiallyConflict") => &codes::ROUTE_CONFLICT,
+        (_, "NoMatchingParent" | "NotAllowedByListeners" | "NoMatchingListenerHostname") => &codes::UNATTACHED_ROUTE,
+        (_, "BackendNotFound") => &codes::UNRESOLVED_SERVICE,
+        ("ResolvedRefs", "InvalidKind" | "UnsupportedProtocol") | ("ValidBackendRefs", _) => &codes::INVALID_BACKEND,
+        (_, "UnsupportedValue" | "InvalidMethodMatch" | "InvalidRouteRules" | "Degraded") | ("ValidMatches", _) => &codes::INVALID_ROUTE,
+        ("Accepted", "Invalid") => &codes::INVALID_TLS,
+        _ => &codes::INVALID_GATEWAY,
     }
 }
 
@@ -79,7 +96,8 @@ fn code(error: &SubCondition) -> &'static Code {
 fn message(error: &SubCondition) -> String {
     let text = error.message.trim_end_matches('.');
     let prefixes = ["Spec.Routes unresolved service reference: ", "Spec.TCPProxy unresolved service reference: "];
-    prefixes.into_iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text).to_string()
+    let service = || text.split_once(" is invalid: ").filter(|_| error.reason == "BackendNotFound").map(|(_, why)| why);
+    prefixes.into_iter().find_map(|prefix| text.strip_prefix(prefix)).or_else(service).unwrap_or(text).to_string()
 }
 
 fn help(error: &SubCondition) -> Option<&'static str> {
@@ -90,6 +108,9 @@ fn help(error: &SubCondition) -> Option<&'static str> {
             "set `enableExternalNameService` in Contour's configuration, if it is safe for you"
         }
         (_, "ServiceUnresolvedReference") => "the service must be in the same namespace, with that port",
+        (_, "RefNotPermitted") => "a ReferenceGrant in that namespace must name this kind and this namespace",
+        (_, "RuleMatchConflict" | "RuleMatchPartiallyConflict") => "the older route wins, then the one whose name comes first",
+        (_, "NotAllowedByListeners") => "`allowedRoutes` of the listener must let in this kind and this namespace",
         ("IncludeError", "IncludeNotFound") => "requests that its conditions take are answered with 502",
         ("RouteError" | "PrefixReplaceError", _) => "one invalid route drops all routes of its HTTPProxy",
         (_, "DelegationNotPermitted" | "CACertificateNotDelegated" | "FallbackNotDelegated") => {

@@ -8,12 +8,12 @@ use super::route::{Attachment, Backends};
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::model::{Cluster, ClusterTimeouts, HeadersPolicy, Material, PeerValidation, Service};
 use crate::dialect::contour::processor::service::{app_protocol, known_protocol};
-use crate::dialect::contour::source::PortRef;
+use crate::dialect::contour::source::{PortRef, Source};
 use crate::dialect::gateway_api::grant::Reference;
 use crate::dialect::gateway_api::hostname;
 use crate::dialect::gateway_api::status::{self, Conditions, ParentStatus};
 use crate::dialect::kubernetes::cursor::Cursor;
-use crate::resource::{Rule, Sourced};
+use crate::resource::{Origin, Rule, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
 use alloc::format;
@@ -26,41 +26,42 @@ impl<'a> Attachment<'_, 'a> {
     pub(super) fn backend_service(&mut self, at: Cursor<'_>, field: &str) -> Option<Service> {
         match self.referred_service(at, field) {
             Ok(service) => Some(service),
-            Err((reason, message)) => {
-                self.unresolved(reason, message);
+            Err((reason, message, origin)) => {
+                self.unresolved(reason, message, origin);
                 None
             }
         }
     }
 
-    fn referred_service(&self, at: Cursor<'_>, field: &str) -> Result<Service, (&'static str, String)> {
+    fn referred_service(&self, at: Cursor<'_>, field: &str) -> Result<Service, (&'static str, String, Origin)> {
+        let wrong = |reason, message: String, what: &str| (reason, message, at.field(what).origin());
         if !at.field("group").str().is_empty() {
-            return Err(("InvalidKind", format!("{field}.Group must be \"\"")));
+            return Err(wrong("InvalidKind", format!("{field}.Group must be \"\""), "group"));
         }
         if at.field("kind").str() != "Service" {
-            return Err(("InvalidKind", format!("{field}.Kind must be 'Service'")));
+            return Err(wrong("InvalidKind", format!("{field}.Kind must be 'Service'"), "kind"));
         }
         let name = at.field("name").str();
         if name.is_empty() {
-            return Err(("Degraded", format!("{field}.Name must be specified")));
+            return Err(wrong("Degraded", format!("{field}.Name must be specified"), "name"));
         }
-        let port = at.field("port").int().ok_or_else(|| ("Degraded", format!("{field}.Port must be specified")))?;
+        let port = at.field("port").int().ok_or_else(|| wrong("Degraded", format!("{field}.Port must be specified"), "port"))?;
         let home = self.route.namespace();
         let namespace = at.field("namespace").some_str().unwrap_or(home);
         let crossing = Reference { from_kind: self.kind.name(), from_namespace: home, to_kind: "Service", to_namespace: namespace, to_name: name };
         if namespace != home.as_str() && !self.gateway.grants(&crossing) {
             let why = "must match the route's namespace or be covered by a ReferenceGrant";
-            return Err(("RefNotPermitted", format!("{field}.Namespace {why}")));
+            return Err(wrong("RefNotPermitted", format!("{field}.Namespace {why}"), "namespace"));
         }
         let full_name = (Str::new(namespace), Str::new(name));
         let found = self.processing.service(&full_name, PortRef::Number(port), 0);
-        let service = found.map_err(|why| ("BackendNotFound", format!("service {} is invalid: {why}", go_quoted(name))))?;
+        let service = found.map_err(|why| wrong("BackendNotFound", format!("service {} is invalid: {why}", go_quoted(name)), "name"))?;
         let service = self.processing.with_default_limits(service);
         if let Ok((object, port)) = self.processing.source.service(&full_name, PortRef::Number(port))
             && let Some(protocol) = app_protocol(object, &port.name, port.port)
             && known_protocol(protocol.str()).is_none()
         {
-            return Err(("UnsupportedProtocol", format!("AppProtocol: \"{}\" is unsupported", protocol.str())));
+            return Err(wrong("UnsupportedProtocol", format!("AppProtocol: \"{}\" is unsupported", protocol.str()), "name"));
         }
         Ok(service)
     }
@@ -89,7 +90,7 @@ impl<'a> Attachment<'_, 'a> {
     pub(super) fn backends(&mut self, rule: Cursor<'a>, listener: &GatewayListener<'a>) -> Option<Backends> {
         let written = rule.field("backendRefs");
         if written.is_empty() {
-            self.unresolved("Degraded", "At least one Spec.Rules.BackendRef must be specified.");
+            self.unresolved("Degraded", "At least one Spec.Rules.BackendRef must be specified.", rule.origin());
             return None;
         }
         let mut backends = Backends { clusters: Vec::new(), total_weight: 0 };
@@ -135,7 +136,7 @@ impl<'a> Attachment<'_, 'a> {
             let ancestors = [ParentStatus { parent: self.parent, conditions }];
             let before = policy.root();
             let node = status::policy(&ancestors, self.gateway.controller, self.gateway.full_name(), before.at("status.ancestors"));
-            self.policies.insert(policy.full_name(), node);
+            self.found.policies.insert(policy.full_name(), node);
         }
         validation
     }
@@ -143,44 +144,45 @@ impl<'a> Attachment<'_, 'a> {
     /// The policy of a Service's port, or else of the Service.
     fn policy_of(&self, backend: Cursor<'_>, service: &Service) -> Option<&'a Admitted<'a>> {
         let mut fallback = None;
-        for policy in &self.gateway.policies {
-            if *policy.namespace() != service.namespace {
+        let policies = self.gateway.policies.get(&(service.namespace.as_str(), backend.field("name").str()));
+        for (policy, target) in policies.into_iter().flatten() {
+            if !["group", "kind"].into_iter().all(|field| target.field(field).str() == backend.field(field).str()) {
                 continue;
             }
-            for target in policy.spec().field("targetRefs").items() {
-                if !["group", "kind", "name"].into_iter().all(|field| target.field(field).str() == backend.field(field).str()) {
-                    continue;
-                }
-                match target.field("sectionName").some_str() {
-                    Some(section) if section == service.port.name => return Some(policy),
-                    Some(_) => {}
-                    None => fallback = fallback.or(Some(*policy)),
-                }
+            match target.field("sectionName").some_str() {
+                Some(section) if section == service.port.name => return Some(policy),
+                Some(_) => {}
+                None => fallback = fallback.or(Some(*policy)),
             }
         }
         fallback
     }
 
-    fn policy_validation(&self, policy: &'a Admitted<'a>, conditions: &mut Conditions) -> Option<Sourced<PeerValidation>> {
+    fn policy_validation(&mut self, policy: &'a Admitted<'a>, conditions: &mut Conditions) -> Option<Sourced<PeerValidation>> {
         let spec = policy.spec();
         let at = spec.field("validation");
-        let mut invalid = |message: String| conditions.add("Accepted", false, "Invalid", message);
+        let source = self.processing.source;
+        let mut invalid = |message: String, at: Cursor<'_>| {
+            self.found.faults.add(policy, "Accepted", "Invalid", &message, at.origin());
+            conditions.add("Accepted", false, "Invalid", message);
+        };
         if !at.field("wellKnownCACertificates").str().is_empty() {
-            invalid("BackendTLSPolicy.Spec.Validation.WellKnownCACertificates is unsupported.".into());
+            let message = "BackendTLSPolicy.Spec.Validation.WellKnownCACertificates is unsupported.".into();
+            invalid(message, at.field("wellKnownCACertificates"));
             return None;
         }
         let name = at.field("hostname");
         if hostname::check(name.str()).is_err() || name.str().contains('*') {
             let rule = "Hostname must be a valid RFC 1123 fully qualified domain name. Wildcard domains and numeric IP addresses are not allowed";
-            invalid(format!("BackendTLSPolicy.Spec.Validation.Hostname {} is invalid. {rule}", go_quoted(name.str())));
+            invalid(format!("BackendTLSPolicy.Spec.Validation.Hostname {} is invalid. {rule}", go_quoted(name.str())), name);
             return None;
         }
         let references = at.field("caCertificateRefs");
         let mut ca: Vec<Sourced<Arc<Material>>> = Vec::new();
         for reference in references.items() {
-            match self.certificate_authority(policy, reference) {
+            match certificate_authority(source, policy, reference) {
                 Ok(material) => ca.push(Sourced::new(material, reference.origin())),
-                Err(message) => invalid(message),
+                Err(message) => invalid(message, reference),
             }
         }
         if ca.is_empty() || ca.len() != references.len() {
@@ -189,22 +191,6 @@ impl<'a> Attachment<'_, 'a> {
         conditions.add("Accepted", true, "Accepted", "Accepted BackendTLSPolicy");
         let subject_names = alloc::vec![Sourced::new(Str::new(name.str()), name.origin())];
         Some(Sourced::new(PeerValidation { ca, subject_names, ..PeerValidation::default() }, at.origin()))
-    }
-
-    fn certificate_authority(&self, policy: &Admitted<'_>, reference: Cursor<'_>) -> Result<Arc<Material>, String> {
-        let namespace = policy.namespace();
-        let name = (namespace.clone(), Str::new(reference.field("name").str()));
-        let source = self.processing.source;
-        let found = match reference.field("kind").str() {
-            "Secret" => source.ca_secret(&name, namespace),
-            "ConfigMap" => source.ca_config_map(&name),
-            other => {
-                let supported = "Only ConfigMap or Secret Kind is supported.";
-                let what = format!("BackendTLSPolicy.Spec.Validation.CACertificateRef.Kind {}", go_quoted(other));
-                return Err(format!("{what} is unsupported. {supported}"));
-            }
-        };
-        found.map_err(|_| format!("Could not find CACertificateRef {}: {namespace}/{}", reference.field("kind").str(), name.1))
     }
 }
 
@@ -245,4 +231,20 @@ fn plain(
         upstream_tls: None,
         origins: alloc::vec![at.origin()],
     }
+}
+
+/// The certificates that a policy trusts.
+fn certificate_authority(source: &Source<'_>, policy: &Admitted<'_>, reference: Cursor<'_>) -> Result<Arc<Material>, String> {
+    let namespace = policy.namespace();
+    let name = (namespace.clone(), Str::new(reference.field("name").str()));
+    let found = match reference.field("kind").str() {
+        "Secret" => source.ca_secret(&name, namespace),
+        "ConfigMap" => source.ca_config_map(&name),
+        other => {
+            let supported = "Only ConfigMap or Secret Kind is supported.";
+            let what = format!("BackendTLSPolicy.Spec.Validation.CACertificateRef.Kind {}", go_quoted(other));
+            return Err(format!("{what} is unsupported. {supported}"));
+        }
+    };
+    found.map_err(|_| format!("Could not find CACertificateRef {}: {namespace}/{}", reference.field("kind").str(), name.1))
 }

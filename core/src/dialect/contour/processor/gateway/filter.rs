@@ -62,7 +62,10 @@ impl Attachment<'_, '_> {
                         "RequestHeaderModifier, ResponseHeaderModifier and RequestMirror"
                     };
                     let kind = self.kind.name();
-                    self.unsupported(format!("{kind}.Spec.Rules.Filters: invalid type {}: only {supported} are supported.", go_quoted(other)));
+                    self.unsupported(
+                        format!("{kind}.Spec.Rules.Filters: invalid type {}: only {supported} are supported.", go_quoted(other)),
+                        filter.field("type").origin(),
+                    );
                 }
             }
         }
@@ -81,7 +84,7 @@ impl Attachment<'_, '_> {
                 "RequestHeaderModifier" | "ResponseHeaderModifier" => self.headers(filter, &mut request, &mut response),
                 _ => {
                     let supported = "Only RequestHeaderModifier and ResponseHeaderModifier type is supported.";
-                    self.unsupported(format!("{}.Spec.Rules.BackendRef.Filters: {supported}", self.kind.name()));
+                    self.unsupported(format!("{}.Spec.Rules.BackendRef.Filters: {supported}", self.kind.name()), filter.field("type").origin());
                 }
             }
         }
@@ -96,8 +99,8 @@ impl Attachment<'_, '_> {
         let (policy, faults) = headers_policy(at, is_request);
         match faults.as_slice() {
             [] => {}
-            [only] => self.unresolved("Degraded", format!("{only} on {what} headers")),
-            several => self.unresolved("Degraded", format!("[{}] on {what} headers", several.join(", "))),
+            [only] => self.unresolved("Degraded", format!("{only} on {what} headers"), at.origin()),
+            several => self.unresolved("Degraded", format!("[{}] on {what} headers", several.join(", ")), at.origin()),
         }
         *slot = Some(policy);
     }
@@ -117,7 +120,10 @@ impl Attachment<'_, '_> {
             "ReplacePrefixMatch" => ("replacePrefixMatch", PathRewrite::Prefix),
             "ReplaceFullPath" => ("replaceFullPath", PathRewrite::Full),
             other => {
-                self.unsupported(format!("{what}: invalid type {}: only ReplacePrefixMatch and ReplaceFullPath are supported.", go_quoted(other)));
+                self.unsupported(
+                    format!("{what}: invalid type {}: only ReplacePrefixMatch and ReplaceFullPath are supported.", go_quoted(other)),
+                    at.field("type").origin(),
+                );
                 return Err(());
             }
         };

@@ -7,20 +7,23 @@ use super::route::Attachment;
 use crate::dialect::contour::model::RouteTimeouts;
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
+use alloc::vec::Vec;
 
 impl<'a> Attachment<'_, 'a> {
     /// Adds a GRPCRoute's routes to hosts of a listener.
     pub(super) fn grpc(&mut self, listener: &GatewayListener<'a>, hosts: &[Sourced<Str>]) {
         let rules = self.route.spec().field("rules");
-        let mut dropped = 0;
+        let mut dropped = Vec::new();
         for (index, rule) in rules.items().enumerate() {
             let matches = self.grpc_matches(rule);
             let filters = self.rule_filters(rule);
             let Some(backends) = self.backends(rule, listener) else { continue };
             let routes = self.routes(rule, index, matches, filters, &RouteTimeouts::default(), Some(&backends));
-            dropped += usize::from(!self.add(listener, hosts, &routes));
+            if !self.add(listener, hosts, &routes) {
+                dropped.push(rule.origin());
+            }
         }
-        self.tell_dropped(dropped, rules.len());
+        self.tell_dropped(&dropped, rules);
     }
 }
 

@@ -10,19 +10,20 @@ use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
+use alloc::vec::Vec;
 
 impl<'a> Attachment<'_, 'a> {
     /// Adds an HTTPRoute's routes to hosts of a listener.
     pub(super) fn http(&mut self, listener: &GatewayListener<'a>, hosts: &[Sourced<Str>]) {
         let rules = self.route.spec().field("rules");
-        let mut dropped = 0;
+        let mut dropped = Vec::new();
         for (index, rule) in rules.items().enumerate() {
             let matches = self.http_matches(rule);
             let timeouts = match timeouts(rule.field("timeouts")) {
                 Ok(timeouts) => timeouts,
                 Err(why) => {
-                    self.unsupported(why);
+                    self.unsupported(why, rule.field("timeouts").origin());
                     continue;
                 }
             };
@@ -36,9 +37,11 @@ impl<'a> Attachment<'_, 'a> {
                 }
             };
             let routes = self.routes(rule, index, matches, filters, &timeouts, backends.as_ref());
-            dropped += usize::from(!self.add(listener, hosts, &routes));
+            if !self.add(listener, hosts, &routes) {
+                dropped.push(rule.origin());
+            }
         }
-        self.tell_dropped(dropped, rules.len());
+        self.tell_dropped(&dropped, rules);
     }
 }
 
@@ -57,7 +60,7 @@ fn timeouts(at: Cursor<'_>) -> Result<RouteTimeouts, String> {
         && backend > request
     {
         let rule = "must be less than/equal to HTTPRoute.Spec.Rules.Timeouts.Request when both are specified";
-        return Err(format!("HTTPRoute.Spec.Rules.Timeouts.BackendRequest {rule}").to_string());
+        return Err(format!("HTTPRoute.Spec.Rules.Timeouts.BackendRequest {rule}"));
     }
     Ok(RouteTimeouts { response: backend.or(request).unwrap_or_default(), idle_stream: Sourced::default() })
 }

@@ -2,12 +2,13 @@
 //!
 //! What must not be here: ports (`ports.rs`), routes.
 
+use super::fault::Faults;
 use super::{Gateway, RouteKind, ports};
 use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::Material;
 use crate::dialect::contour::processor::Processing;
 use crate::dialect::gateway_api::grant::Reference;
-use crate::dialect::gateway_api::status::{Conditions, GatewayStatus, ListenerStatus};
+use crate::dialect::gateway_api::status::{GatewayStatus, ListenerStatus};
 use crate::dialect::gateway_api::{GROUP, attachment};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::selector::Selector;
@@ -49,108 +50,121 @@ impl GatewayListener<'_> {
     }
 }
 
+/// What is wrong with a listener: a condition that says so, and its place.
+struct Wrong<'a> {
+    kind: &'static str,
+    reason: &'static str,
+    message: String,
+    at: Cursor<'a>,
+}
+
+impl<'a> Wrong<'a> {
+    fn invalid(message: impl Into<String>, at: Cursor<'a>) -> Self {
+        Self { kind: "Programmed", reason: "Invalid", message: message.into(), at }
+    }
+
+    fn unresolved(reason: &'static str, message: String, at: Cursor<'a>) -> Self {
+        Self { kind: "ResolvedRefs", reason, message, at }
+    }
+}
+
 impl<'a> Processing<'a> {
     /// Sorts out the listeners, and writes what is wrong with them into the status.
-    pub(super) fn gateway_listeners(&self, gateway: &Gateway<'a>, status: &mut GatewayStatus) -> Vec<GatewayListener<'a>> {
+    pub(super) fn gateway_listeners(&self, gateway: &Gateway<'a>, status: &mut GatewayStatus, faults: &mut Faults) -> Vec<GatewayListener<'a>> {
         let items = gateway.object.spec().field("listeners");
         let ports = ports::validate(items);
-        for (name, fault) in &ports.faults {
-            let listener = status.listeners.entry(name.clone()).or_default();
-            listener.conditions.add(fault.kind, fault.holds, fault.reason, fault.message.clone());
-        }
         let mut listeners = Vec::new();
         for at in items.items() {
             let name = Str::new(at.field("name").str());
             let its = status.listeners.entry(name.clone()).or_default();
+            let fault = ports.faults.get(&name);
+            if let Some(fault) = fault {
+                its.conditions.add(fault.kind, fault.holds, fault.reason, fault.message.clone());
+                faults.add(gateway.object, fault.kind, fault.reason, &fault.message, at.origin());
+            }
             let hostname = at.field("hostname");
+            let (kinds, mut wrong) = kinds(at);
+            its.supported_kinds.extend(kinds.iter().map(|kind| kind.name()));
             let mut listener = GatewayListener {
                 at,
                 port: at.field("port").int().unwrap_or_default(),
                 protocol: at.field("protocol").str(),
                 hostname: Sourced::new(Str::new(hostname.str()), if hostname.exists() { hostname.origin() } else { at.origin() }),
                 graph_name: ports.names.get(&name).cloned().unwrap_or_default(),
-                kinds: kinds(at, &mut its.conditions),
+                kinds,
                 selector: None,
                 secret: None,
                 ready: false,
                 name,
             };
-            its.supported_kinds.extend(listener.kinds.iter().map(|kind| kind.name()));
-            let is_faulty = ports.faults.contains_key(&listener.name);
-            listener.ready = self.check_listener(gateway, &mut listener, is_faulty, &mut its.conditions).is_some();
+            match self.check_listener(gateway, &mut listener, fault.is_some()) {
+                Ok(()) => listener.ready = fault.is_none(),
+                Err(why) => wrong.push(why),
+            }
+            for Wrong { kind, reason, message, at } in wrong {
+                faults.add(gateway.object, kind, reason, &message, at.origin());
+                its.conditions.add(kind, false, reason, message);
+            }
             complete(its);
             listeners.push(listener);
         }
         listeners
     }
 
-    /// `None` where no route can attach to it.
-    fn check_listener(&self, gateway: &Gateway<'a>, listener: &mut GatewayListener<'a>, is_faulty: bool, conditions: &mut Conditions) -> Option<()> {
+    /// What keeps all routes away. Of a listener that is faulty already only the namespaces are read.
+    fn check_listener(&self, gateway: &Gateway<'a>, listener: &mut GatewayListener<'a>, is_faulty: bool) -> Result<(), Wrong<'a>> {
         let namespaces = listener.at.at("allowedRoutes.namespaces");
         if namespaces.field("from").str() == "Selector" {
-            listener.selector = Some(selector(namespaces.field("selector")).map_err(|why| invalid(conditions, why)).ok()?);
+            let at = namespaces.field("selector");
+            listener.selector = Some(selector(at).map_err(|why| Wrong::invalid(why, at))?);
         }
-        if is_faulty {
-            return None;
+        if is_faulty || !matches!(listener.protocol, "HTTPS" | "TLS") {
+            return Ok(());
         }
         let tls = listener.at.field("tls");
-        let mode = tls.field("mode").some_str().unwrap_or("Terminate");
-        let certificates = tls.field("certificateRefs");
-        match listener.protocol {
-            "HTTPS" | "TLS" if !tls.exists() => {
-                invalid(conditions, format!("Listener.TLS is required when protocol is {}.", go_quoted(listener.protocol)));
-                return None;
-            }
-            "HTTPS" if mode != "Terminate" => {
-                invalid(conditions, "Listener.TLS.Mode must be \"Terminate\" when protocol is \"HTTPS\".");
-                return None;
-            }
-            "HTTPS" => listener.secret = Some(self.listener_secret(gateway, certificates, conditions)?),
-            "TLS" => match mode {
-                "Terminate" => listener.secret = Some(self.listener_secret(gateway, certificates, conditions)?),
-                "Passthrough" if certificates.is_empty() => {}
-                "Passthrough" => {
-                    invalid(conditions, "Listener.TLS.CertificateRefs cannot be defined when Listener.TLS.Mode is \"Passthrough\".");
-                    return None;
-                }
-                _ => {
-                    invalid(conditions, "Listener.TLS.Mode must be \"Terminate\" or \"Passthrough\".");
-                    return None;
-                }
-            },
-            _ => {}
+        if !tls.exists() {
+            let message = format!("Listener.TLS is required when protocol is {}.", go_quoted(listener.protocol));
+            return Err(Wrong::invalid(message, listener.at));
         }
-        Some(())
+        let (mode, certificates) = (tls.field("mode"), tls.field("certificateRefs"));
+        match mode.some_str().unwrap_or("Terminate") {
+            "Terminate" => listener.secret = Some(self.listener_secret(gateway, certificates)?),
+            _ if listener.protocol == "HTTPS" => {
+                return Err(Wrong::invalid("Listener.TLS.Mode must be \"Terminate\" when protocol is \"HTTPS\".", mode));
+            }
+            "Passthrough" if certificates.is_empty() => {}
+            "Passthrough" => {
+                let message = "Listener.TLS.CertificateRefs cannot be defined when Listener.TLS.Mode is \"Passthrough\".";
+                return Err(Wrong::invalid(message, certificates));
+            }
+            _ => return Err(Wrong::invalid("Listener.TLS.Mode must be \"Terminate\" or \"Passthrough\".", mode)),
+        }
+        Ok(())
     }
 
     /// The one certificate of a listener.
-    fn listener_secret(&self, gateway: &Gateway<'a>, references: Cursor<'a>, conditions: &mut Conditions) -> Option<Sourced<Arc<Material>>> {
+    fn listener_secret(&self, gateway: &Gateway<'a>, references: Cursor<'a>) -> Result<Sourced<Arc<Material>>, Wrong<'a>> {
         let mut items = references.items();
         let (Some(reference), None) = (items.next(), items.next()) else {
-            invalid(conditions, "Listener.TLS.CertificateRefs must contain exactly one entry");
-            return None;
+            return Err(Wrong::invalid("Listener.TLS.CertificateRefs must contain exactly one entry", references));
         };
         let name = reference.field("name");
-        let what = format!("Spec.VirtualHost.TLS.CertificateRefs {}", go_quoted(name.str()));
-        let mut unresolved = |reason, why: String| conditions.add("ResolvedRefs", false, reason, format!("{what} {why}"));
+        let unresolved = |reason, why: &str| {
+            let message = format!("Spec.VirtualHost.TLS.CertificateRefs {} {why}", go_quoted(name.str()));
+            Wrong::unresolved(reason, message, reference)
+        };
         if reference.field("group").some_str() != Some("") || reference.field("kind").str() != "Secret" {
-            unresolved("InvalidCertificateRef", "must contain a reference to a core.Secret".into());
-            return None;
+            return Err(unresolved("InvalidCertificateRef", "must contain a reference to a core.Secret"));
         }
         let home = gateway.object.namespace();
         let namespace = reference.field("namespace").some_str().map_or_else(|| home.clone(), Str::new);
         let crossing = Reference { from_kind: "Gateway", from_namespace: home, to_kind: "Secret", to_namespace: &namespace, to_name: name.str() };
         if namespace != *home && !gateway.grants(&crossing) {
-            unresolved("RefNotPermitted", "namespace must match the Gateway's namespace or be covered by a ReferenceGrant".into());
-            return None;
+            return Err(unresolved("RefNotPermitted", "namespace must match the Gateway's namespace or be covered by a ReferenceGrant"));
         }
-        match self.source.tls_secret_of_anywhere(&(namespace, Str::new(name.str()))) {
-            Ok(material) => Some(Sourced::new(material, name.origin())),
-            Err(error) => {
-                unresolved("InvalidCertificateRef", format!("referent is invalid: {}", error.message()));
-                None
-            }
-        }
+        let found = self.source.tls_secret_of_anywhere(&(namespace, Str::new(name.str())));
+        let material = found.map_err(|error| unresolved("InvalidCertificateRef", &format!("referent is invalid: {}", error.message())))?;
+        Ok(Sourced::new(material, name.origin()))
     }
 
     /// Whether a listener takes routes from a namespace.
@@ -169,23 +183,25 @@ impl<'a> Processing<'a> {
 impl Gateway<'_> {
     /// Whether a ReferenceGrant allows a reference.
     pub(super) fn grants(&self, reference: &Reference<'_>) -> bool {
-        self.grants.iter().any(|grant| reference.is_allowed_by(grant.namespace(), grant.spec()))
+        let here = self.grants.get(&Str::new(reference.to_namespace));
+        here.into_iter().flatten().any(|grant| reference.is_allowed_by(grant.namespace(), grant.spec()))
     }
 }
 
 /// The kinds of routes that a listener takes: those that it names, or those of its protocol.
-fn kinds(at: Cursor<'_>, conditions: &mut Conditions) -> Vec<RouteKind> {
+fn kinds(at: Cursor<'_>) -> (Vec<RouteKind>, Vec<Wrong<'_>>) {
     let protocol = at.field("protocol").str();
     let named = at.at("allowedRoutes.kinds");
     if named.is_empty() {
-        return match protocol {
-            "HTTP" | "HTTPS" => alloc::vec![RouteKind::Http, RouteKind::Grpc],
-            "TLS" => alloc::vec![RouteKind::Tls, RouteKind::Tcp],
-            "TCP" => alloc::vec![RouteKind::Tcp],
-            _ => Vec::new(),
+        let kinds: &[RouteKind] = match protocol {
+            "HTTP" | "HTTPS" => &[RouteKind::Http, RouteKind::Grpc],
+            "TLS" => &[RouteKind::Tls, RouteKind::Tcp],
+            "TCP" => &[RouteKind::Tcp],
+            _ => &[],
         };
+        return (kinds.to_vec(), Vec::new());
     }
-    let mut kinds = Vec::new();
+    let (mut kinds, mut wrong) = (Vec::new(), Vec::new());
     for item in named.items() {
         let group = item.field("group").some_str().filter(|group| *group != GROUP);
         let name = item.field("kind").str();
@@ -208,9 +224,9 @@ fn kinds(at: Cursor<'_>, conditions: &mut Conditions) -> Vec<RouteKind> {
                 format!("{}s are incompatible with listener protocol {}", kind.name(), go_quoted(protocol))
             }
         };
-        conditions.add("ResolvedRefs", false, "InvalidRouteKinds", fault);
+        wrong.push(Wrong::unresolved("InvalidRouteKinds", fault, item));
     }
-    kinds
+    (kinds, wrong)
 }
 
 fn selector(at: Cursor<'_>) -> Result<Selector, String> {
@@ -224,17 +240,13 @@ fn selector(at: Cursor<'_>) -> Result<Selector, String> {
     Selector::of_fields(at).map_err(|why| format!("Error parsing Listener.AllowedRoutes.Namespaces.Selector: {why}."))
 }
 
-fn invalid(conditions: &mut Conditions, message: impl Into<String>) {
-    conditions.add("Programmed", false, "Invalid", message);
-}
-
 /// Adds the conditions that every listener has, where nothing more exact was found.
 fn complete(status: &mut ListenerStatus) {
     let conditions = &mut status.conditions;
     if conditions.is_empty() {
         conditions.add("Programmed", true, "Programmed", "Valid listener");
     } else if !conditions.has("Programmed") {
-        invalid(conditions, "Invalid listener, see other listener conditions for details");
+        conditions.add("Programmed", false, "Invalid", "Invalid listener, see other listener conditions for details");
     }
     conditions.add_missing("Accepted", true, "Accepted", "Listener accepted");
     conditions.add_missing("ResolvedRefs", true, "ResolvedRefs", "Listener references resolved");

@@ -22,7 +22,7 @@ impl Attachment<'_, '_> {
             let mut headers = match headers(at.field("headers"), "HTTPRoute") {
                 Ok(headers) => headers,
                 Err(why) => {
-                    self.unsupported(why);
+                    self.unsupported(why, at.field("headers").origin());
                     continue;
                 }
             };
@@ -31,7 +31,7 @@ impl Attachment<'_, '_> {
             }
             match queries(at.field("queryParams")) {
                 Ok(queries) => matches.push(Conditions { path, headers, queries }),
-                Err(why) => self.unsupported(why),
+                Err(why) => self.unsupported(why, at.field("queryParams").origin()),
             }
         }
         matches
@@ -43,7 +43,7 @@ impl Attachment<'_, '_> {
         let path = value.some_str().unwrap_or("/");
         let match_type = written.field("type").some_str().unwrap_or("PathPrefix");
         let mut invalid = |message: &'static str| {
-            self.conditions.add("ValidMatches", false, "InvalidPathMatch", message);
+            self.mismatched(message, value.origin());
             None
         };
         let condition = match match_type {
@@ -58,7 +58,7 @@ impl Attachment<'_, '_> {
             "RegularExpression" => PathCondition::Regex(path.into()),
             _ => {
                 let supported = "Only Prefix match type, Exact match type and RegularExpression match type are supported.";
-                self.unsupported(format!("HTTPRoute.Spec.Rules.PathMatch: {supported}"));
+                self.unsupported(format!("HTTPRoute.Spec.Rules.PathMatch: {supported}"), written.field("type").origin());
                 return None;
             }
         };
@@ -79,7 +79,7 @@ impl Attachment<'_, '_> {
             let Some(path) = path else { continue };
             match headers(at.field("headers"), "GRPCRoute") {
                 Ok(headers) => matches.push(Conditions { path, headers, queries: Vec::new() }),
-                Err(why) => self.unsupported(why),
+                Err(why) => self.unsupported(why, at.field("headers").origin()),
             }
         }
         matches
@@ -88,13 +88,13 @@ impl Attachment<'_, '_> {
     /// A service and a method of gRPC are a path of HTTP.
     fn grpc_path(&mut self, at: Cursor<'_>) -> Option<Sourced<PathCondition>> {
         if at.field("type").some_str().is_some_and(|written| written != "Exact") {
-            self.unsupported("GRPCRoute.Spec.Rules.Matches.Method: Only Exact match type is supported.");
+            self.unsupported("GRPCRoute.Spec.Rules.Matches.Method: Only Exact match type is supported.", at.field("type").origin());
             return None;
         }
         let (service, method) = (at.field("service").str(), at.field("method").str());
         if service.trim().is_empty() || method.trim().is_empty() {
             let message = "GRPCRoute.Spec.Rules.Matches.Method: Both Service and Method need be configured.";
-            self.conditions.add("Accepted", false, "InvalidMethodMatch", message);
+            self.refused("InvalidMethodMatch", message, at.origin());
             return None;
         }
         Some(Sourced::new(PathCondition::Exact(format!("/{service}/{method}").into()), at.origin()).by(Rule::Derived))

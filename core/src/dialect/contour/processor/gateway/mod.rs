@@ -6,6 +6,7 @@
 pub mod ports;
 
 mod backend;
+mod fault;
 mod filter;
 mod grpc;
 mod http;
@@ -21,10 +22,13 @@ use crate::dialect::contour::source::Source;
 use crate::dialect::gateway_api::order::Precedence;
 use crate::dialect::gateway_api::status::{self, Conditions, GatewayStatus, ParentStatus};
 use crate::dialect::gateway_api::{attachment, hostname};
+use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::Origin;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+use fault::Faults;
 use listener::GatewayListener;
 use route::Attachment;
 
@@ -34,13 +38,30 @@ struct Gateway<'a> {
     /// `controllerName` of its class.
     controller: &'a str,
     listeners: Vec<GatewayListener<'a>>,
-    grants: Vec<&'a Admitted<'a>>,
-    policies: Vec<&'a Admitted<'a>>,
+    /// ReferenceGrants by their namespaces.
+    grants: BTreeMap<&'a Str, Vec<&'a Admitted<'a>>>,
+    /// BackendTLSPolicies by namespaces and names of what they are for.
+    policies: BTreeMap<(&'a str, &'a str), Vec<(&'a Admitted<'a>, Cursor<'a>)>>,
     /// None of the addresses that it asks for is there.
     unassigned: bool,
 }
 
 impl<'a> Gateway<'a> {
+    fn new(source: &Source<'a>, object: &'a Admitted<'a>, class: &'a Admitted<'a>) -> Self {
+        let mut grants: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for grant in watched(source, Kind::ReferenceGrant) {
+            grants.entry(grant.namespace()).or_default().push(grant);
+        }
+        let mut policies: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for policy in watched(source, Kind::BackendTlsPolicy) {
+            for target in policy.spec().field("targetRefs").items() {
+                policies.entry((policy.namespace().as_str(), target.field("name").str())).or_default().push((policy, target));
+            }
+        }
+        let controller = class.spec().field("controllerName").str();
+        Self { object, controller, listeners: Vec::new(), grants, policies, unassigned: false }
+    }
+
     fn full_name(&self) -> (&'a str, &'a str) {
         (self.object.namespace(), self.object.name())
     }
@@ -102,12 +123,13 @@ fn watched<'a>(source: &Source<'a>, kind: Kind) -> Vec<&'a Admitted<'a>> {
     if source.is_disabled(feature) { Vec::new() } else { source.all(kind).collect() }
 }
 
-/// Statuses of routes and policies as they come about. Contour keeps those of routes by their names alone: of two routes of different kinds
+/// What is found of routes and policies: statuses, and what is wrong. Contour keeps statuses of routes by their names alone: of two routes of different kinds
 /// that share one, only the later one's is written.
 #[derive(Default)]
 struct Found {
     routes: BTreeMap<Name, (&'static str, Node)>,
     policies: BTreeMap<Name, Node>,
+    faults: Faults,
 }
 
 impl<'a> Processing<'a> {
@@ -117,22 +139,17 @@ impl<'a> Processing<'a> {
         let class = object.spec().field("gatewayClassName").str();
         let Some(class) = self.source.cluster.get(Kind::GatewayClass, "", class) else { return };
         let mut status = GatewayStatus::default();
-        let mut gateway = Gateway {
-            object,
-            controller: class.spec().field("controllerName").str(),
-            listeners: Vec::new(),
-            grants: watched(self.source, Kind::ReferenceGrant),
-            policies: watched(self.source, Kind::BackendTlsPolicy),
-            unassigned: !self.is_address_assigned(object),
-        };
-        gateway.listeners = self.gateway_listeners(&gateway, &mut status);
         let mut found = Found::default();
+        let mut gateway = Gateway::new(self.source, object, class);
+        gateway.unassigned = !self.is_address_assigned(object);
+        gateway.listeners = self.gateway_listeners(&gateway, &mut status, &mut found.faults);
         for kind in RouteKind::ALL {
             for route in kind.routes(self.source) {
                 self.gateway_route(&gateway, kind, route, &mut status, &mut found);
             }
         }
-        finish(&gateway, &mut status);
+        finish(&gateway, &mut status, &mut found.faults);
+        self.found.extend(found.faults.into_found());
         let (namespace, name) = gateway.full_name();
         self.statuses.set("Gateway", namespace, name, status.node());
         for ((namespace, name), (kind, status)) in found.routes {
@@ -151,7 +168,7 @@ impl<'a> Processing<'a> {
             if gateway.unassigned {
                 conditions.add("Accepted", false, "InvalidGateway", "Invalid Gateway");
             } else {
-                let mut attachment = Attachment { processing: self, gateway, kind, route, parent, conditions, policies: &mut found.policies };
+                let mut attachment = Attachment { processing: self, gateway, kind, route, parent, conditions, found };
                 attachment.attach(status);
                 conditions = attachment.conditions;
             }
@@ -165,11 +182,12 @@ impl<'a> Processing<'a> {
 }
 
 /// The conditions of the Gateway itself, when those of its listeners are known.
-fn finish(gateway: &Gateway<'_>, status: &mut GatewayStatus) {
+fn finish(gateway: &Gateway<'_>, status: &mut GatewayStatus, faults: &mut Faults) {
     status.conditions.add("Accepted", true, "Accepted", "Gateway is accepted");
     if gateway.unassigned {
         let message = "None of the addresses in Spec.Addresses have been assigned to the Gateway";
         status.conditions.add("Programmed", false, "AddressNotAssigned", message);
+        faults.add(gateway.object, "Programmed", "AddressNotAssigned", message, gateway.object.spec().field("addresses").origin());
     } else if status.listeners.values().any(|listener| listener.conditions.denies("Programmed")) {
         status.conditions.add("Programmed", false, "ListenersNotValid", "Listeners are not valid");
     } else {
@@ -197,7 +215,7 @@ impl<'w, 'a> Attachment<'w, 'a> {
             let spec = self.route.spec();
             let (hosts, faults) = hostname::intersection(spec.field("hostnames"), &listener.hostname, &others);
             for fault in faults {
-                self.conditions.add("ResolvedRefs", false, "Degraded", fault);
+                self.unresolved("Degraded", fault.value, fault.origin.unwrap_or_else(Origin::built_in));
             }
             if hosts.is_empty() {
                 continue;
@@ -211,7 +229,9 @@ impl<'w, 'a> Attachment<'w, 'a> {
         }
         if self.kind != RouteKind::Tcp && !has_hosts {
             let message = "No intersecting hostnames were found between the listener and the route.";
-            self.conditions.add_missing("Accepted", false, "NoMatchingListenerHostname", message);
+            if !self.conditions.has("Accepted") {
+                self.refused("NoMatchingListenerHostname", message, self.parent.origin());
+            }
         }
         self.conditions.add_missing("ResolvedRefs", true, "ResolvedRefs", "References resolved");
         self.conditions.add_missing("Accepted", true, "Accepted", format!("Accepted {}", self.kind.name()));
@@ -238,10 +258,10 @@ impl<'w, 'a> Attachment<'w, 'a> {
             }
         }
         if !any_ready {
-            self.conditions.add("Accepted", false, "NoMatchingParent", "No listeners match this parent ref");
+            self.refused("NoMatchingParent", "No listeners match this parent ref", self.parent.origin());
         } else if allowed.is_empty() {
             let message = "No listeners included by this parent ref allowed this attachment.";
-            self.conditions.add("Accepted", false, "NotAllowedByListeners", message);
+            self.refused("NotAllowedByListeners", message, self.parent.origin());
         }
         allowed
     }

@@ -4,18 +4,18 @@
 
 use super::filter::Filters;
 use super::listener::GatewayListener;
-use super::{Gateway, RouteKind};
-use crate::dialect::contour::cluster::{Admitted, Name};
+use super::{Found, Gateway, RouteKind};
+use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::model::{Cluster, Conditions, PathRewrite, Route, RouteTimeouts};
 use crate::dialect::contour::processor::Processing;
 use crate::dialect::contour::processor::route::answer;
 use crate::dialect::gateway_api::status;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
-use crate::resource::{Rule, Sourced};
-use crate::text::{Node, Str};
-use alloc::collections::BTreeMap;
+use crate::resource::{Origin, Rule, Sourced};
+use crate::text::Str;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -29,8 +29,8 @@ pub(super) struct Attachment<'w, 'a> {
     pub parent: Cursor<'a>,
     /// What is said of it.
     pub conditions: status::Conditions,
-    /// Statuses of the policies on its way.
-    pub policies: &'w mut BTreeMap<Name, Node>,
+    /// Statuses, and what is wrong.
+    pub found: &'w mut Found,
 }
 
 /// Where the requests of a rule go.
@@ -40,14 +40,37 @@ pub(super) struct Backends {
 }
 
 impl Attachment<'_, '_> {
+    /// A condition that says no, or that something was left out.
+    fn say(&mut self, kind: &'static str, holds: bool, reason: &'static str, message: impl Into<String>, origin: Origin) {
+        let message = message.into();
+        self.found.faults.add(self.route, kind, reason, &message, origin);
+        self.conditions.add(kind, holds, reason, message);
+    }
+
+    /// It is not accepted.
+    pub(super) fn refused(&mut self, reason: &'static str, message: impl Into<String>, origin: Origin) {
+        self.say("Accepted", false, reason, message, origin);
+    }
+
     /// It is not accepted, as it asks for what Contour does not have.
-    pub(super) fn unsupported(&mut self, message: impl Into<alloc::string::String>) {
-        self.conditions.add("Accepted", false, "UnsupportedValue", message);
+    pub(super) fn unsupported(&mut self, message: impl Into<String>, origin: Origin) {
+        self.refused("UnsupportedValue", message, origin);
     }
 
     /// A reference of it leads nowhere.
-    pub(super) fn unresolved(&mut self, reason: &'static str, message: impl Into<alloc::string::String>) {
-        self.conditions.add("ResolvedRefs", false, reason, message);
+    pub(super) fn unresolved(&mut self, reason: &'static str, message: impl Into<String>, origin: Origin) {
+        self.say("ResolvedRefs", false, reason, message, origin);
+    }
+
+    /// It has a match that cannot be.
+    pub(super) fn mismatched(&mut self, message: &str, origin: Origin) {
+        self.say("ValidMatches", false, "InvalidPathMatch", message, origin);
+    }
+
+    /// It has no backend that would get requests.
+    pub(super) fn weightless(&mut self, origin: Origin) {
+        let message = "At least one Spec.Rules.BackendRef must have a non-zero weight.";
+        self.say("ValidBackendRefs", false, "AllBackendRefsHaveZeroWeights", message, origin);
     }
 
     /// The routes of a rule, one for each match. `index` is the rule's place.
@@ -120,15 +143,16 @@ impl Attachment<'_, '_> {
         true
     }
 
-    /// Says how many of its rules were dropped, as other routes match the same.
-    pub(super) fn tell_dropped(&mut self, dropped: usize, rules: usize) {
+    /// Says which of its rules were dropped, as other routes match the same.
+    pub(super) fn tell_dropped(&mut self, dropped: &[Origin], rules: Cursor<'_>) {
         let kind = self.kind.name();
-        if dropped == rules {
+        let first = dropped.first().copied().unwrap_or_else(|| rules.origin());
+        if dropped.len() == rules.len() {
             let message = format!("{kind}'s Match has conflict with other {kind}'s Match");
-            self.conditions.add("Accepted", false, "RuleMatchConflict", message);
-        } else if dropped > 0 {
+            self.refused("RuleMatchConflict", message, first);
+        } else if !dropped.is_empty() {
             let message = format!("Dropped Rule: some of {kind}'s rule(s) has(ve) been dropped because of conflict against other {kind}'s rule(s)");
-            self.conditions.add("PartiallyInvalid", true, "RuleMatchPartiallyConflict", message);
+            self.say("PartiallyInvalid", true, "RuleMatchPartiallyConflict", message, first);
         }
     }
 }

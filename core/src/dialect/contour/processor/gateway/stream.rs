@@ -28,7 +28,7 @@ impl<'a> Attachment<'_, 'a> {
     pub(super) fn tcp(&mut self, listener: &GatewayListener<'a>) {
         let mut rules = self.route.spec().field("rules").items();
         let (Some(rule), None) = (rules.next(), rules.next()) else {
-            self.conditions.add("Accepted", false, "InvalidRouteRules", "TCPRoute must have only a single rule defined");
+            self.refused("InvalidRouteRules", "TCPRoute must have only a single rule defined", self.route.spec().field("rules").origin());
             return;
         };
         let Some(proxy) = self.tcp_proxy(rule, listener) else { return };
@@ -49,8 +49,7 @@ impl<'a> Attachment<'_, 'a> {
             return None;
         }
         if total_weight == 0 {
-            let message = "At least one Spec.Rules.BackendRef must have a non-zero weight.";
-            self.conditions.add("ValidBackendRefs", false, "AllBackendRefsHaveZeroWeights", message);
+            self.weightless(rule.field("backendRefs").origin());
             return None;
         }
         Some(TcpProxy { clusters, origins: alloc::vec![rule.origin()] })

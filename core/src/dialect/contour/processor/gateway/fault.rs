@@ -1,0 +1,34 @@
+//! What is wrong with the Gateway, its routes and policies, as people are told: each thing once, though every parent and listener of a route
+//! may say it.
+//!
+//! What must not be here: deciding what is wrong.
+
+use crate::dialect::contour::cluster::Admitted;
+use crate::dialect::contour::status::{DetailedCondition, SubCondition};
+use crate::resource::{ObjectId, Origin, ResourceKey};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What is wrong, by object.
+#[derive(Default)]
+pub(super) struct Faults {
+    by_object: BTreeMap<ObjectId, (ResourceKey, DetailedCondition)>,
+    seen: BTreeSet<(ObjectId, Origin, String)>,
+}
+
+impl Faults {
+    /// Something that is wrong: type, reason and message of the condition that says it.
+    pub(super) fn add(&mut self, object: &Admitted<'_>, kind: &'static str, reason: &'static str, message: &str, origin: Origin) {
+        let object = object.object;
+        if self.seen.insert((object.id, origin, message.into())) {
+            let entry = self.by_object.entry(object.id).or_insert_with(|| (object.key.clone(), DetailedCondition::default()));
+            entry.1.errors.push(SubCondition::new(kind, reason, message.into(), origin));
+        }
+    }
+
+    /// All of it, in the order of the text.
+    pub(super) fn into_found(self) -> Vec<(ResourceKey, DetailedCondition)> {
+        self.by_object.into_values().collect()
+    }
+}
