@@ -4,7 +4,9 @@
 
 mod bench;
 mod codegen;
+mod page;
 mod play;
+mod serve;
 mod setup;
 mod shell;
 mod test;
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  play      sets up what is missing and shows the main job on an example
+  play      sets up what is missing, builds the playground, serves it on loopback and prints its address
   test      sets up what is missing and runs every test; `test PART...` runs these parts only
   setup     installs what is missing; `setup --all` what only some tests want as well
   bench     measures, and prints the table of the README
@@ -28,7 +30,7 @@ fn main() -> ExitCode {
     let command = args.next();
     let rest: Vec<String> = args.collect();
     match command.as_deref() {
-        Some("play") => play::run(),
+        Some("play") => play::run(&rest),
         Some("test") => test::run(&rest),
         Some("setup") => setup::run(&rest),
         Some("bench") => bench::run(&rest),

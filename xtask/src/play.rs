@@ -1,16 +1,14 @@
-//! `cargo xtask play`: the main job, shown on an example that ships with the project.
+//! `cargo xtask play`: the page, built and served on loopback.
 //!
-//! What must not be here: what the program says.
+//! What must not be here: what the page shows.
 
-use crate::shell::{cargo, program, root, run as call, show, target, timed, works};
+use crate::shell::{show, timed};
+use crate::{page, serve, setup};
 use std::process::ExitCode;
 
-/// The example: a small shop, with a mistake to learn from.
-const EXAMPLE: &str = "assets/examples/ambassador/play.yaml";
-
 /// Runs it.
-pub fn run() -> ExitCode {
-    match played() {
+pub fn run(args: &[String]) -> ExitCode {
+    match played(args.iter().any(|arg| arg == "--build-only")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("play: {error}");
@@ -19,69 +17,24 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn played() -> Result<(), String> {
-    println!("Building the command line (minutes the first time, then seconds).");
-    let (built, time) = timed(|| call(cargo().args(["build", "--quiet", "--release", "--package", "chancery"])));
+fn played(build_only: bool) -> Result<(), String> {
+    println!("Building the page (minutes the first time, then seconds).");
+    let (built, time) = timed(|| {
+        setup::toolchain()?;
+        setup::page()?;
+        page::build()
+    });
     built?;
     println!("Built in {}.", show(time));
-    let text = std::fs::read_to_string(root().join(EXAMPLE)).map_err(|error| format!("{EXAMPLE}: {error}"))?;
-    title(&format!("{EXAMPLE} is what a team would `kubectl apply`"));
-    print!("{text}");
-    title("What is wrong with it?");
-    show_run(&["check", EXAMPLE]);
-    title("What does Envoy get, and which line makes it? The timeout of the API, say:");
-    show_run(&["explain", "route:/api//route/timeout", EXAMPLE]);
-    title("And the other way round: what does a line make?");
-    let line = text.lines().position(|line| line.contains("weight:")).map_or(1, |at| at + 1);
-    show_run(&["explain", &format!("{EXAMPLE}:{line}"), EXAMPLE]);
-    title("What became of every resource?");
-    show_run(&["ledger", EXAMPLE]);
-    title("Who refers to whom, and what is made of it?");
-    draw();
-    println!();
-    println!("Next:");
-    println!("  mend {EXAMPLE}, then  {} check {EXAMPLE}", shown());
-    println!(
-        "  your own gateway:     kubectl get -A -o yaml hosts,listeners,mappings,tlscontexts,modules | {} check --missing-secrets assume -",
-        shown()
-    );
-    println!("  all of Envoy's view:  {} compile {EXAMPLE} --format yaml | less", shown());
-    println!("  everything else:      {} --help", shown());
+    if build_only {
+        return Ok(());
+    }
+    let listener = serve::bind().map_err(|error| format!("no port of loopback is free: {error}"))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    println!("\nThe playground is at  http://{address}/\n");
+    println!("It opens with a small shop that has one mistake in it. Nothing that you type there leaves the page.");
+    println!("The same on the command line:  cargo run --release -p chancery -- check assets/examples/ambassador/play.yaml");
+    println!("Ctrl C ends it.");
+    serve::serve(&listener, &page::dist());
     Ok(())
-}
-
-fn binary() -> std::path::PathBuf {
-    target().join("release/chancery")
-}
-
-/// How a person would call it from the root.
-fn shown() -> String {
-    let binary = binary();
-    binary.strip_prefix(root()).unwrap_or(&binary).display().to_string()
-}
-
-fn title(text: &str) {
-    println!("\n\u{2500}\u{2500} {text}\n");
-}
-
-/// Runs the program; `check` ends with 1 where something is wrong, which is the point here.
-fn show_run(args: &[&str]) {
-    println!("$ chancery {}", args.join(" "));
-    if let Err(error) = program(binary()).args(args).status() {
-        println!("{error}");
-    }
-}
-
-/// As a picture where there is Graphviz, else as Mermaid.
-fn draw() {
-    if works("dot", &["-V"]) {
-        let picture = target().join("play.svg");
-        let dot = crate::shell::output(program(binary()).args(["graph", EXAMPLE])).unwrap_or_default();
-        let source = target().join("play.dot");
-        if std::fs::write(&source, dot).is_ok() && call(program("dot").arg("-Tsvg").arg(&source).arg("-o").arg(&picture)).is_ok() {
-            println!("{}", picture.display());
-            return;
-        }
-    }
-    show_run(&["graph", "--resources", "--format", "mermaid", EXAMPLE]);
 }

@@ -101,6 +101,55 @@ pub fn python_path() -> PathBuf {
     tools().join("python")
 }
 
+/// Trunk, which builds the page; newer ones want a newer Rust.
+const TRUNK: &str = "0.21.14";
+
+/// The program that goes with the version of `wasm-bindgen` in the manifest.
+const WASM_BINDGEN: &str = "0.2.129";
+
+/// What builds the page.
+pub fn page() -> Result<(), String> {
+    node()?;
+    step("wasm-opt", works("wasm-opt", &["--version"]), || apt("binaryen"))?;
+    let is = |name: &str, version: &str| output(program(cargo_bin(name)).arg("--version")).is_some_and(|said| said.contains(version));
+    step("wasm-bindgen", is("wasm-bindgen", WASM_BINDGEN), || install(&["wasm-bindgen-cli", "--version", WASM_BINDGEN, "--bin", "wasm-bindgen"]))?;
+    step("trunk", is("trunk", TRUNK), || install(&["trunk", "--version", TRUNK]))?;
+    packages("assets/editor")
+}
+
+/// A browser, and what drives it.
+pub fn browser() -> Result<(), String> {
+    step("chromium", works("chromium", &["--version"]), || apt("chromium"))?;
+    step("fonts", works("test", &["-d", "/usr/share/fonts/truetype/liberation"]), || apt("fonts-liberation"))?;
+    packages("tests/browser")
+}
+
+/// Where cargo puts programs.
+fn cargo_bin(name: &str) -> PathBuf {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    home.map_or_else(|| name.into(), |home| home.join("bin").join(name))
+}
+
+/// A program from crates.io, built for a short wait and not for speed.
+fn install(words: &[&str]) -> Result<(), String> {
+    let mut command = crate::shell::cargo();
+    command.args(["install", "--quiet", "--locked"]).args(words);
+    for (key, value) in [("OPT_LEVEL", "1"), ("LTO", "off"), ("CODEGEN_UNITS", "16")] {
+        command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
+    }
+    call(command.env("CARGO_TARGET_DIR", tools().join("cargo")))
+}
+
+/// Packages of Node in a folder, as its lock file has them.
+fn packages(folder: &str) -> Result<(), String> {
+    let folder = crate::shell::root().join(folder);
+    let stamp = |file: &str| std::fs::metadata(folder.join(file)).and_then(|about| about.modified()).ok();
+    let there = stamp("node_modules/.package-lock.json").is_some_and(|there| stamp("package-lock.json").is_some_and(|lock| there >= lock));
+    step(&format!("packages of {}", folder.display()), there, || {
+        call(program("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).env("PUPPETEER_SKIP_DOWNLOAD", "1").current_dir(&folder))
+    })
+}
+
 /// Into a folder of our own: Debian's Python takes nothing else.
 fn pip(package: &str) -> Result<(), String> {
     if !works("python3", &["-m", "pip", "--version"]) {

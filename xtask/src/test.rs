@@ -3,13 +3,15 @@
 //! `CHANCERY_CORPUS` may name a folder of cases (or one that has a folder for each dialect), `CHANCERY_CONFORMANCE` the scorer's folder,
 //! `CHANCERY_ENVOY` an Envoy. Without a corpus, its parts are skipped, and the table says so.
 //!
+//! The page is built and tried in Chromium last of all that is built, as it wants both cores.
+//!
 //! What is built for other machines is built beside the rest, in a folder of its own: Envoy's messages are one large crate, which keeps one
 //! core busy and leaves the other idle.
 //!
 //! What must not be here: what a part checks.
 
 use crate::shell::{cargo, output, program, run as call, show, target, timed};
-use crate::{setup, tidy};
+use crate::{page, setup, tidy};
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,9 +39,13 @@ const PARTS: &[Part] = &[
     ("no_std", no_std),
     ("wasm", wasm),
     ("tests", tests),
+    ("page", page_works),
     ("licences", licences),
     ("conformance", conformance),
 ];
+
+/// Parts that run only where they are named: they want minutes more.
+const NAMED: [&str; 1] = ["page"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 2] = ["no_std", "wasm"];
@@ -51,7 +57,7 @@ pub fn run(only: &[String]) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let start = Instant::now();
-    let wanted = |part: &&Part| only.is_empty() || only.iter().any(|name| name == part.0);
+    let wanted = |part: &&Part| (only.is_empty() && !NAMED.contains(&part.0)) || only.iter().any(|name| name == part.0);
     let (beside, here): (Vec<&Part>, Vec<&Part>) = PARTS.iter().filter(wanted).partition(|part| BESIDE.contains(&part.0));
     let mut table: Vec<Row> = Vec::new();
     thread::scope(|scope| {
@@ -147,6 +153,16 @@ fn tests() -> Result<Ended, String> {
         command.env_remove("CHANCERY_CORPUS");
     }
     call(&mut command)?;
+    Ok(Ended::Passed)
+}
+
+/// The page as people get it, in a real browser.
+fn page_works() -> Result<Ended, String> {
+    setup::page()?;
+    setup::browser()?;
+    call(cargo().args(["clippy", "--quiet", "--package", "chancery-web", "--target", "wasm32-unknown-unknown", "--", "--deny", "warnings"]))?;
+    page::build()?;
+    call(program("npm").args(["test", "--silent"]).current_dir(crate::shell::root().join("tests/browser")))?;
     Ok(Ended::Passed)
 }
 

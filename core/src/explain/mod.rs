@@ -36,7 +36,7 @@ pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, 
 pub use ledger::{LedgerRow, ledger};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
-pub use pointer::{describe, get, resolve};
+pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
 pub use routes::{RouteRow, routes};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION};

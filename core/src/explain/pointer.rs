@@ -193,6 +193,11 @@ fn walk(node: &Node, pointer: &mut String, visit: &mut impl FnMut(&str, &Node)) 
     }
 }
 
+/// What to call an element of a list: its name, or the path that it matches.
+pub fn name_of(node: &Node) -> Option<&str> {
+    item_name(node).or_else(|| path_of(node))
+}
+
 /// The name of an element of a list.
 pub(super) fn item_name(node: &Node) -> Option<&str> {
     ["name", "cluster_name"].iter().find_map(|key| node.get(key)?.as_str()).filter(|name| !name.is_empty())

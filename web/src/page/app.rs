@@ -6,6 +6,7 @@ use crate::editor::EditorPane;
 use crate::overlay::Overlays;
 use crate::state::{App, Overlay, View, Work};
 use crate::views::{Told, Views};
+use crate::{address, embed, storage};
 use chancery_web::protocol::SourceFile;
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
@@ -23,17 +24,27 @@ pub fn turn_theme(app: App) {
         Some(theme) => theme == "dark",
         None => window().match_media("(prefers-color-scheme: dark)").ok().flatten().is_some_and(|query| query.matches()),
     };
-    app.theme.set(Some(if dark { "light" } else { "dark" }));
+    app.theme.set(Some(if dark { "light" } else { "dark" }.into()));
 }
 
 #[component]
 fn Page() -> impl IntoView {
-    let app = App::new();
-    let split = RwSignal::new(46.0_f64);
+    let address = address::read();
+    let app = App::new(&address);
+    let split = app.split;
+    if app.embedded.is_some() {
+        embed::start(app);
+    }
+    Effect::new(move |_| {
+        let settings = storage::Settings { theme: app.theme.get(), split: split.get() };
+        if app.embedded.is_none() {
+            storage::keep_settings(&settings);
+        }
+    });
     Effect::new(move |_| {
         if let Some(root) = document().document_element() {
             let _ = match app.theme.get() {
-                Some(theme) => root.set_attribute("data-theme", theme),
+                Some(theme) => root.set_attribute("data-theme", &theme),
                 None => root.remove_attribute("data-theme"),
             };
         }
@@ -47,7 +58,7 @@ fn Page() -> impl IntoView {
         }
     };
     view! {
-        <div class="page" class:writing=move || app.writing.get() on:dragover=move |event| event.prevent_default() on:drop=dropped>
+        <div class="page" class:writing=move || app.writing.get() class:embedded=app.embedded.is_some() class:alone=app.embedded == Some(true) on:dragover=move |event| event.prevent_default() on:drop=dropped>
             <Header app=app />
             <main class="panes" style:grid-template-columns=move || format!("minmax(0, {}fr) 5px minmax(0, {}fr)", split.get(), 100.0 - split.get())>
                 <section class="pane pane-editor" aria-label="Editor"><EditorPane app=app /></section>

@@ -2,6 +2,8 @@
 //!
 //! What must not be here: any of them by name, but for the one that is shown first.
 
+use chancery_web::protocol::SourceFile;
+
 /// An example.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
@@ -19,6 +21,11 @@ include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 pub const FIRST: &str = "play";
 
 impl Example {
+    /// As a file of the editor.
+    pub fn file(&self) -> SourceFile {
+        SourceFile { name: format!("{}.yaml", self.name), text: self.text.into() }
+    }
+
     /// What its first comment says.
     pub fn told(&self) -> String {
         let comment = self.text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);

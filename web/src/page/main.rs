@@ -3,9 +3,13 @@
 //! What must not be here: anything that is worked out from a configuration.
 
 #[cfg(target_arch = "wasm32")]
+mod address;
+#[cfg(target_arch = "wasm32")]
 mod app;
 #[cfg(target_arch = "wasm32")]
 mod editor;
+#[cfg(target_arch = "wasm32")]
+mod embed;
 #[cfg(target_arch = "wasm32")]
 mod examples;
 #[cfg(target_arch = "wasm32")]
@@ -16,6 +20,8 @@ mod link;
 mod overlay;
 #[cfg(target_arch = "wasm32")]
 mod state;
+#[cfg(target_arch = "wasm32")]
+mod storage;
 #[cfg(target_arch = "wasm32")]
 mod views;
 

@@ -5,6 +5,7 @@
 use crate::editor;
 use crate::examples;
 use crate::state::{App, Overlay, View};
+use crate::storage::{self, Session};
 use crate::views::markdown;
 use chancery_web::protocol::Span;
 use leptos::html::Input;
@@ -34,13 +35,16 @@ pub fn Overlays(app: App) -> impl IntoView {
         app.overlay.get().map(|overlay| match overlay {
             Overlay::Gallery => view! { <Sheet app=app title="Examples".to_string()><Gallery app=app /></Sheet> }.into_any(),
             Overlay::Help => view! { <Sheet app=app title="Keys".to_string()><Keys /></Sheet> }.into_any(),
+            Overlay::Sessions => view! { <Sheet app=app title="Work that was put aside".to_string()><Sessions app=app /></Sheet> }.into_any(),
             Overlay::Palette => view! { <Palette app=app /> }.into_any(),
             Overlay::Page { code, text } => view! { <Sheet app=app title=code>{markdown::shown(&text)}</Sheet> }.into_any(),
         })
     };
     view! {
         {content}
-        <div class="toast-room" role="status" aria-live="polite">{move || app.toast.get().map(|word| view! { <p class="toast">{word}</p> })}</div>
+        <div class="toast-room" role="status" aria-live="polite">{move || app.toast.get().map(|word| view! {
+            <p class="toast">{word} {move || app.cleared.with(Option::is_some).then(|| view! { <button class="toast-act" on:click=move |_| app.bring_back()>"Bring it back"</button> })}</p>
+        })}</div>
     }
 }
 
@@ -82,6 +86,24 @@ fn Gallery(app: App) -> impl IntoView {
 }
 
 #[component]
+fn Sessions(app: App) -> impl IntoView {
+    let all = storage::sessions();
+    let nothing = all.is_empty().then(|| view! { <p class="empty">"Nothing yet. What you edit is put aside here when an example, a link or an empty page takes its place. It stays in this browser."</p> });
+    let card = |session: Session| {
+        let when = String::from(js_sys::Date::new(&session.when.into()).to_locale_string("default", &wasm_bindgen::JsValue::UNDEFINED));
+        let (title, told) = (session.title(), session.told());
+        let open = move |_| {
+            app.put_aside();
+            app.dialect.set(session.dialect.clone());
+            app.load(session.files.clone());
+            app.overlay.set(None);
+        };
+        view! { <button class="card" on:click=open><span class="card-name">{title}</span><span class="card-told">{told}</span><span class="card-foot">{when}</span></button> }
+    };
+    view! { <div class="gallery">{all.into_iter().map(card).collect_view()}</div> {nothing} }
+}
+
+#[component]
 fn Keys() -> impl IntoView {
     let row = |(keys, told): &(&'static str, &'static str)| view! { <tr><th scope="row"><kbd>{*keys}</kbd></th><td>{*told}</td></tr> };
     view! { <table class="keys"><tbody>{KEYS.iter().map(row).collect_view()}</tbody></table> }
@@ -103,6 +125,8 @@ fn choices(app: App) -> Vec<Choice> {
     }
     add("Examples".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Gallery))));
     add("Light or dark".into(), "command", Callback::new(move |()| crate::app::turn_theme(app)));
+    add("Work that was put aside".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Sessions))));
+    add("Clear everything".into(), "command", Callback::new(move |()| app.clear()));
     add("Keys".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Help))));
     add("Format this file".into(), "command", Callback::new(move |()| crate::files::format(app)));
     add("Find in the text".into(), "command", Callback::new(move |()| editor::find()));

@@ -2,9 +2,11 @@
 //!
 //! What must not be here: how anything looks.
 
+use crate::address::Address;
 use crate::editor;
 use crate::examples::{self, Example};
 use crate::link::{self, Silence, ask};
+use crate::storage;
 use chancery_web::protocol::{Compiled, Doc, Finding, Fix, Question, SourceFile, Span, Target, Thread};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -65,6 +67,8 @@ pub enum Overlay {
     Gallery,
     /// The keys.
     Help,
+    /// Work that was put aside.
+    Sessions,
     /// Search for anything, and commands.
     Palette,
     /// The page of a code.
@@ -111,11 +115,17 @@ pub struct App {
     /// How the worker fares.
     pub work: RwSignal<Work>,
     /// `light`, `dark`, or nothing for the system's.
-    pub theme: RwSignal<Option<&'static str>>,
+    pub theme: RwSignal<Option<String>>,
+    /// The width of the editor, in per cent.
+    pub split: RwSignal<f64>,
+    /// Whether the page stands in another one, and whether the editor is left out.
+    pub embedded: Option<bool>,
     /// On a narrow page: whether the editor is shown rather than a view.
     pub writing: RwSignal<bool>,
     /// A word that is shown for a moment.
     pub toast: RwSignal<Option<String>>,
+    /// What was there before everything was cleared.
+    pub cleared: RwSignal<Option<Vec<SourceFile>>>,
     /// Whether the text cannot be changed.
     pub read_only: bool,
     /// Whether a compile is under way, and whether another is due.
@@ -126,24 +136,31 @@ pub struct App {
 
 impl App {
     /// A page with its first files.
-    pub fn new() -> Self {
-        let first = examples::named(examples::FIRST).or(examples::ALL.first());
-        let files = first.map(|example| vec![SourceFile { name: format!("{}.yaml", example.name), text: example.text.into() }]).unwrap_or_default();
+    pub fn new(address: &Address) -> Self {
+        let (settings, asked) = (storage::settings(), address.example.as_deref().and_then(examples::named));
+        let kept = storage::work().filter(|_| asked.is_none() && address.embed.is_none());
+        let first = asked.or(examples::named(examples::FIRST)).or(examples::ALL.first());
+        let example = || first.map(|example| vec![example.file()]).unwrap_or_default();
+        let dialect = kept.as_ref().map_or_else(|| first.map(|example| example.dialect.into()), |kept| kept.dialect.clone());
+        let files = kept.map(|kept| kept.files).filter(|files| !files.is_empty()).unwrap_or_else(example);
         Self {
             files: RwSignal::new(files),
             active: RwSignal::new(0),
-            dialect: RwSignal::new(None),
+            dialect: RwSignal::new(dialect),
             compiled: RwSignal::new(Compiled::default()),
             generation: RwSignal::new(0),
-            view: RwSignal::new(View::Graph),
+            view: RwSignal::new(address.view.unwrap_or(View::Graph)),
             target: RwSignal::new(None),
             thread: RwSignal::new(None),
             overlay: RwSignal::new(None),
             work: RwSignal::new(Work::Idle),
-            theme: RwSignal::new(None),
-            writing: RwSignal::new(true),
+            theme: RwSignal::new(address.theme.clone().or(settings.theme)),
+            split: RwSignal::new(settings.split),
+            embedded: address.embed.as_ref().map(|view| view != "all"),
+            writing: RwSignal::new(address.embed.is_none()),
             toast: RwSignal::new(None),
-            read_only: false,
+            cleared: RwSignal::new(None),
+            read_only: address.read_only,
             compiling: StoredValue::new((false, false)),
             past: StoredValue::new((Vec::new(), Vec::new())),
         }
@@ -223,6 +240,9 @@ impl App {
         editor::set_findings(&serde_json::to_string(&shown).unwrap_or_default());
         self.compiled.set(compiled);
         self.generation.update(|generation| *generation += 1);
+        if self.embedded.is_none() {
+            self.files.with_untracked(|files| storage::keep_work(files, self.dialect.get_untracked()));
+        }
         if let Some(target) = self.target.get_untracked() {
             self.follow(target, false);
         }
@@ -327,10 +347,36 @@ impl App {
         self.compile();
     }
 
+    /// Puts the work aside, unless it is an example as it came.
+    pub fn put_aside(self) {
+        let files = self.files.get_untracked();
+        if !examples::ALL.iter().any(|example| files.len() == 1 && files.iter().any(|file| file.text == example.text)) {
+            storage::put_aside(&files, self.dialect.get_untracked());
+        }
+    }
+
+    /// Starts anew with nothing; what was there can be brought back.
+    pub fn clear(self) {
+        self.put_aside();
+        self.cleared.set(Some(self.files.get_untracked()));
+        self.load(Vec::new());
+        self.say("Everything is cleared");
+    }
+
+    /// Brings back what was cleared.
+    pub fn bring_back(self) {
+        if let Some(files) = self.cleared.get_untracked() {
+            self.cleared.set(None);
+            self.toast.set(None);
+            self.load(files);
+        }
+    }
+
     /// Shows an example.
     pub fn load_example(self, example: &Example) {
+        self.put_aside();
         self.dialect.set(Some(example.dialect.into()));
-        self.load(vec![SourceFile { name: format!("{}.yaml", example.name), text: example.text.into() }]);
+        self.load(vec![example.file()]);
         self.overlay.set(None);
     }
 
@@ -391,7 +437,7 @@ impl App {
                     self.toast.set(None);
                 }
             },
-            Duration::from_secs(4),
+            Duration::from_secs(6),
         );
     }
 

@@ -6,7 +6,7 @@ use crate::session::span;
 use crate::tree::Tree;
 use chancery_core::compile::Compilation;
 use chancery_core::explain::{OriginView, Positions, Thread as CoreThread, describe};
-use chancery_web::protocol::{Doc, ResourceRef, Target, Thread};
+use chancery_web::protocol::{Doc, ResourceRef, Span, Target, Thread};
 use std::collections::BTreeMap;
 
 /// Documents by which there are.
@@ -71,5 +71,13 @@ pub fn told(target: &Target, of: &CoreThread, compilation: &Compilation, trees: 
     } else if of.is_empty() {
         title = "No resource stands here".into();
     }
-    Thread { title, told, spans: of.spans(&positions).iter().map(span).collect(), resources, ..Thread::default() }
+    let mut spans: Vec<Span> = of.spans(&positions).iter().map(span).collect();
+    // Of a line that made nothing by itself the whole resource is told, and the line stays the one that was chosen.
+    if let Target::Line { file, line } = target
+        && !of.is_empty()
+        && !spans.iter().any(|span| span.file == *file && span.line <= *line && *line <= span.end_line)
+    {
+        spans.insert(0, Span { file: file.clone(), line: *line, end_line: *line, ..Span::default() });
+    }
+    Thread { title, told, spans, resources, ..Thread::default() }
 }

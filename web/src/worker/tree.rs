@@ -4,7 +4,7 @@
 
 use chancery_core::backend::OutputMap;
 use chancery_core::compile::Compilation;
-use chancery_core::explain::{OriginView, Positions};
+use chancery_core::explain::{OriginView, Positions, name_of};
 use chancery_core::resource::Rule;
 use chancery_core::text::{Node, Value, to_json};
 use chancery_web::protocol::{Found, Row, Rows};
@@ -309,7 +309,7 @@ fn sort(node: &Node) -> &'static str {
 
 /// A value in one line, or what it holds.
 fn told(node: &Node) -> String {
-    let name = || ["name", "cluster_name", "hostname", "prefix"].iter().find_map(|key| node.get(key)?.as_str()).unwrap_or_default().to_string();
+    let name = || name_of(node).unwrap_or_default().to_string();
     match &node.value {
         Value::Object(object) if object.is_empty() => "{}".into(),
         Value::Array(list) if list.is_empty() => "[]".into(),

@@ -66,7 +66,7 @@ pub fn GraphView(app: App) -> impl IntoView {
         let (width, height) = size();
         let (full, tall) = drawing.with_untracked(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1))));
         let scale = ((width - 48.0) / full).min((height - 48.0) / tall).clamp(0.05, 1.25);
-        let legible = scale.max(if full * 0.62 > width { 0.62 } else { scale });
+        let legible = scale.max(if full * 0.5 > width { 0.5 } else { scale });
         let scale = if full > width * 6.0 || tall > height * 6.0 { scale } else { legible };
         let spare = |room: f64, need: f64| ((room / scale - need) / 2.0).max(24.0 / scale);
         sight.set(Sight { x: -spare(width, full).min(60.0 / scale), y: -spare(height, tall).min(40.0 / scale), scale });

@@ -15,7 +15,7 @@ const MOST: usize = 400;
 /// Routes under one heading.
 type Section = (String, String, Vec<RouteRow>);
 
-fn sections(rows: &[RouteRow], wanted: &str) -> (Vec<Section>, usize) {
+fn sections(rows: &[RouteRow], wanted: &str, built_in: bool) -> (Vec<Section>, usize) {
     let wanted = wanted.to_lowercase();
     let fits = |row: &&RouteRow| {
         let text = format!(
@@ -26,7 +26,7 @@ fn sections(rows: &[RouteRow], wanted: &str) -> (Vec<Section>, usize) {
             row.conditions.join(" "),
             row.made_by.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         );
-        wanted.is_empty() || text.to_lowercase().contains(&wanted)
+        (built_in || !row.made_by.is_empty()) && (wanted.is_empty() || text.to_lowercase().contains(&wanted))
     };
     let (mut out, mut hidden) = (Vec::<Section>::new(), 0);
     for (at, row) in rows.iter().filter(fits).enumerate() {
@@ -49,6 +49,7 @@ fn sections(rows: &[RouteRow], wanted: &str) -> (Vec<Section>, usize) {
 pub fn RoutesView(app: App) -> impl IntoView {
     let rows = RwSignal::new(Vec::<RouteRow>::new());
     let wanted = RwSignal::new(String::new());
+    let built_in = RwSignal::new(false);
     Effect::new(move |_| {
         app.generation.track();
         spawn_local(async move {
@@ -57,7 +58,8 @@ pub fn RoutesView(app: App) -> impl IntoView {
             }
         });
     });
-    let shown = Memo::new(move |_| rows.with(|rows| wanted.with(|wanted| sections(rows, wanted))));
+    let shown = Memo::new(move |_| rows.with(|rows| wanted.with(|wanted| sections(rows, wanted, built_in.get()))));
+    let count = move || rows.with(|rows| rows.iter().filter(|row| row.made_by.is_empty()).count());
     let body = move || {
         let (sections, hidden) = shown.get();
         if sections.is_empty() {
@@ -90,6 +92,11 @@ pub fn RoutesView(app: App) -> impl IntoView {
                 class="field grow" type="search" placeholder="Filter by path, host, cluster or resource" aria-label="Filter routes"
                 prop:value=move || wanted.get() on:input=move |event| wanted.set(event_target_value(&event))
             />
+            {move || (count() > 0).then(|| view! {
+                <button class="quiet" aria-pressed=move || built_in.get().to_string() title="Routes that the controller adds by itself" on:click=move |_| built_in.update(|shown| *shown = !*shown)>
+                    {move || format!("{} built in", count())}
+                </button>
+            })}
         </div>
         <div class="scroll" class:threaded=move || app.thread.with(Option::is_some) tabindex="0" aria-label="Routes">{body}</div>
     }
@@ -129,7 +136,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
             <td class="action">{row.told.clone()}</td>
             <td class="policies">{row.policies.iter().map(|policy| view! { <span class="policy">{policy.clone()}</span> }).collect_view()}</td>
             <td class="made-by">
-                {made_by.join(", ")}
+                {if made_by.is_empty() { "built in".to_string() } else { made_by.join(", ") }}
                 <button class="quiet" title="Show it in Envoy's configuration" on:click=move |event| { event.stop_propagation(); open_place(app, pointer.clone()); }>"Envoy"</button>
             </td>
         </tr>

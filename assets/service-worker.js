@@ -1,0 +1,23 @@
+// Keeps the page for when there is no network. All of it is fetched once, when it is first opened; a new version, which `VERSION` tells
+// apart, takes over at the next visit. What must not be here: anything about what is edited.
+
+const VERSION = "development";
+const FILES = ["./", "./style.css", "./icon.svg", "./boot.js", "./worker.js", "./editor.js", "./format.js", "./chancery-page.js", "./chancery-page_bg.wasm", "./chancery-worker.js", "./chancery-worker_bg.wasm"];
+const NAME = `chancery ${VERSION}`;
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));
+});
+
+self.addEventListener("activate", (event) => {
+  const old = caches.keys().then((names) => Promise.all(names.filter((name) => name !== NAME && name.startsWith("chancery ")).map((name) => caches.delete(name))));
+  event.waitUntil(old.then(() => self.clients.claim()));
+});
+
+self.addEventListener("fetch", (event) => {
+  const url = new URL(event.request.url);
+  if (event.request.method !== "GET" || url.origin !== self.location.origin) return;
+  // Embedding and sharing say things behind the address; the page is the same.
+  const key = event.request.mode === "navigate" ? "./" : event.request;
+  event.respondWith(caches.open(NAME).then(async (cache) => (await cache.match(key, { ignoreSearch: true })) ?? fetch(event.request)));
+});

@@ -1,0 +1,192 @@
+// What a person sees and does, view by view.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { clickLine, launch, line, load, open, ready, serve } from "../browser.mjs";
+
+let browser, server;
+before(async () => {
+  browser = await launch();
+  server = await serve();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const visit = async (options) => {
+  const opened = await open(browser, server.url, options);
+  await ready(opened.page);
+  return opened;
+};
+
+const lit = (page) => page.locator(".cm-line.thread-line").allTextContents();
+
+describe("the first visit", () => {
+  test("shows a working example with one mistake: graph drawn, finding underlined, counts told", async () => {
+    const { page, errors, close } = await visit();
+    await page.locator(".box").first().waitFor();
+    assert.equal(await page.locator("#tab-graph").getAttribute("aria-selected"), "true");
+    assert.ok((await page.locator(".box").count()) > 8);
+    await page.locator("#tab-findings .badge", { hasText: "1" }).waitFor();
+    assert.match(await page.locator(".status").textContent(), /6 resources.*0 errors.*1 warning/);
+    await line(page, "timout_ms").scrollIntoViewIfNeeded();
+    assert.equal(await page.locator(".cm-lintRange-warning").textContent(), "timout_ms");
+    assert.deepEqual(errors, []);
+    await close();
+  });
+});
+
+describe("one selection through all views", () => {
+  test("a line lights up what it made in the graph, the routes, Envoy and the IR", async () => {
+    const { page, close } = await visit();
+    await clickLine(page, "weight: 10");
+    await page.locator(".told-title", { hasText: "spec.weight of Mapping cart-next" }).waitFor();
+    assert.ok((await page.locator(".box.lit").count()) >= 2);
+    await page.click("#tab-routes");
+    await page.locator("tr.route.lit", { hasText: "cart_next" }).first().waitFor();
+    await page.click("#tab-envoy");
+    await page.locator(".row.lit", { hasText: "default_value" }).first().waitFor();
+    await page.click("#tab-ir");
+    await page.locator(".row.lit").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".told-hint").waitFor();
+    assert.deepEqual(await lit(page), []);
+    await close();
+  });
+
+  test("a field of Envoy leads to its line", async () => {
+    const { page, close } = await visit();
+    await page.click("#tab-envoy");
+    await page.fill('input[placeholder="Search keys and values"]', "num_retries");
+    const row = page.locator(".row", { hasText: "num_retries" }).first();
+    await row.click();
+    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await close();
+  });
+
+  test("a route, a box of the graph and a finding lead to their lines", async () => {
+    const { page, close } = await visit();
+    await page.click("#tab-routes");
+    await page.locator("tr.route", { hasText: "prefix /api/" }).first().click();
+    await page.locator(".cm-line.thread-line", { hasText: "name: api" }).waitFor();
+    await page.click("#tab-graph");
+    await page.locator(".box", { hasText: "Mapping" }).filter({ hasText: "web" }).first().dispatchEvent("click");
+    await page.locator(".cm-line.thread-line", { hasText: "name: web" }).waitFor();
+    await page.click("#tab-findings");
+    await page.locator(".finding .source").first().click();
+    await page.locator(".cm-line.thread-line", { hasText: "timout_ms" }).waitFor();
+    await page.keyboard.press("Alt+ArrowLeft");
+    await page.locator(".cm-line.thread-line", { hasText: "name: web" }).waitFor();
+    await close();
+  });
+});
+
+describe("the editor", () => {
+  test("mends what can be mended", async () => {
+    const { page, close } = await visit();
+    await page.click("#tab-findings");
+    await page.locator(".chip.fix", { hasText: "rename to" }).click();
+    await page.locator("text=Nothing is wrong with this configuration.").waitFor();
+    assert.match(await line(page, "timeout_ms: 10000").textContent(), /timeout_ms/);
+    await close();
+  });
+
+  test("tells what a field is for, and what may be written", async () => {
+    const { page, close } = await visit();
+    await clickLine(page, "prefix: /api/");
+    await line(page, "prefix: /api/").hover({ position: { x: 24, y: 8 } });
+    await page.locator(".hover-card b", { hasText: "spec.prefix" }).waitFor();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("rewr");
+    await page.locator(".cm-completionLabel", { hasText: "rewrite" }).first().waitFor();
+    await page.keyboard.press("Escape");
+    await close();
+  });
+
+  test("takes files that are dropped, in tabs of their own", async () => {
+    const { page, close } = await visit();
+    await load(page, { "extra.yaml": "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: extra, namespace: shop}\nspec: {hostname: shop.example.com, prefix: /extra/, service: extra}\n" });
+    await page.locator(".status", { hasText: "7 resources" }).waitFor();
+    assert.equal(await page.locator(".file").count(), 2);
+    await close();
+  });
+});
+
+describe("what lies over the page", () => {
+  test("the palette finds resources, findings, views and commands", async () => {
+    const { page, close } = await visit();
+    await page.keyboard.press("Control+k");
+    await page.locator(".palette-input:focus").waitFor();
+    await page.keyboard.type("cart-next");
+    await page.keyboard.press("Enter");
+    await page.locator(".cm-line.thread-line", { hasText: "cart-next" }).waitFor();
+    await close();
+  });
+
+  test("each example of the gallery compiles, and those without findings have none", async () => {
+    const { page, errors, close } = await visit();
+    await page.click("text=Examples");
+    const names = await page.locator(".card-name").allTextContents();
+    assert.ok(names.length >= 12);
+    for (const name of names) {
+      if (!(await page.locator(".gallery").isVisible())) await page.click("text=Examples");
+      await page.locator(".card", { has: page.locator(`.card-name:text-is("${name}")`) }).first().click();
+      await page.locator(".file.active", { hasText: name }).waitFor();
+      await page.waitForFunction(() => !/ 0 resources/.test(document.querySelector(".status").textContent));
+    }
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  test("a code has its page, and the keys are listed", async () => {
+    const { page, close } = await visit();
+    await page.click("#tab-findings");
+    await page.click(".finding .link");
+    await page.locator(".sheet h1", { hasText: "unknown-field" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".sheet").waitFor({ state: "detached" });
+    await page.locator(".brand").click();
+    await page.keyboard.press("?");
+    await page.locator(".keys kbd", { hasText: "Ctrl K" }).waitFor();
+    await close();
+  });
+});
+
+describe("what the browser keeps", () => {
+  test("work is there again after a reload, and comes back after it was cleared", async () => {
+    const { page, close } = await visit();
+    await clickLine(page, "prefix: /api/");
+    await page.keyboard.press("End");
+    await page.keyboard.type("kept/");
+    await page.waitForFunction(() => localStorage.getItem("chancery.work")?.includes("/api/kept/"));
+    await page.reload();
+    await ready(page);
+    await line(page, "prefix: /api/kept/").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator(".palette-input:focus").waitFor();
+    await page.keyboard.type("Clear everything");
+    await page.keyboard.press("Enter");
+    await page.locator(".status", { hasText: " 0 resources" }).or(page.locator(".status", { hasText: "0 resources" })).first().waitFor();
+    await page.click("text=Bring it back");
+    await line(page, "prefix: /api/kept/").waitFor();
+    await close();
+  });
+});
+
+describe("a phone", () => {
+  test("has one pane, the editor and the views as tabs, and nothing wider than itself", async () => {
+    const { page, close } = await visit({ width: 390, height: 844 });
+    assert.ok(await page.locator(".cm-editor").isVisible());
+    for (const name of ["graph", "routes", "envoy", "ir", "findings"]) {
+      await page.click(`#tab-${name}`);
+      assert.ok(await page.locator(".view").isVisible(), name);
+      assert.ok(!(await page.locator(".cm-editor").isVisible()), name);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name);
+    }
+    await page.click(".tab-editor");
+    assert.ok(await page.locator(".cm-editor").isVisible());
+    await close();
+  });
+});

@@ -1,0 +1,99 @@
+// What strangers' input, missing networks and hanging workers must not do.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { launch, load, open, ready, serve } from "../browser.mjs";
+
+let browser, server;
+before(async () => {
+  browser = await launch();
+  server = await serve({ "/host/": '<!doctype html><iframe id="f" src="/?embed=findings&theme=dark" width="600" height="300"></iframe><script>window.heard=[];addEventListener("message",(e)=>heard.push(e.data))</script>' });
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const hostile = '"><img src=x onerror=window.pwned=1><script>window.pwned=1</script>';
+
+describe("safety", () => {
+  test("names cannot inject markup, in any view", async () => {
+    const { page, close } = await open(browser, server.url);
+    await ready(page);
+    const name = JSON.stringify(hostile);
+    await load(page, {
+      "<img src=x onerror=window.pwned=1>.yaml": `apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: evil, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: ${JSON.stringify("/" + hostile)}\n  service: web\n  ${name}: 1\n  host_rewrite: ${name}\n`,
+    });
+    for (const view of ["graph", "routes", "envoy", "ir", "findings"]) {
+      await page.click(`#tab-${view}`);
+      await page.waitForTimeout(150);
+      assert.equal(await page.evaluate(() => window.pwned), undefined, view);
+      assert.equal(await page.locator("img, .page script").count(), 0, view);
+    }
+    await close();
+  });
+
+  test("nothing is asked of any network after the page is loaded", async () => {
+    const { page, close } = await open(browser, server.url);
+    await ready(page);
+    await page.waitForLoadState("networkidle");
+    const asked = [];
+    page.on("request", (request) => asked.push(request.url()));
+    for (const view of ["routes", "envoy", "ir", "findings", "graph"]) await page.click(`#tab-${view}`);
+    await page.locator(".cm-line").nth(5).click({ position: { x: 40, y: 8 } });
+    await page.keyboard.type("x");
+    await page.waitForTimeout(300);
+    assert.deepEqual(asked.filter((url) => !url.startsWith("blob:")), []);
+    await close();
+  });
+
+  test("the policy allows no inline script and no eval", async () => {
+    const { page, close } = await open(browser, server.url);
+    const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute("content");
+    const scripts = policy.split(";").find((part) => part.trim().startsWith("script-src")).trim();
+    assert.equal(scripts, "script-src 'self' 'wasm-unsafe-eval'");
+    assert.equal(await page.evaluate(() => { const script = document.createElement("script"); script.textContent = "window.ran = 1"; document.head.append(script); return window.ran; }), undefined);
+    await close();
+  });
+
+  test("a worker that hangs is ended, and the page says so", async () => {
+    const init = () => {
+      window.ended = 0;
+      window.Worker = class extends EventTarget {
+        postMessage() {}
+        terminate() {
+          window.ended += 1;
+        }
+      };
+    };
+    const { page, close } = await open(browser, server.url, { init });
+    await page.locator(".status", { hasText: "compiling" }).waitFor();
+    await page.locator(".status .wrong", { hasText: "ended after 10 s" }).waitFor({ timeout: 20_000 });
+    assert.equal(await page.evaluate(() => window.ended), 1);
+    await close();
+  });
+
+  test("works without a network after the first visit", async () => {
+    const { page, context, close } = await open(browser, server.url, { serviceWorkers: "allow" });
+    await ready(page);
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await context.setOffline(true);
+    await page.reload();
+    await ready(page);
+    await page.locator(".box").first().waitFor();
+    await close();
+  });
+
+  test("in another page it shows one view, takes files from that page and tells its size", async () => {
+    const { page, close } = await open(browser, server.url, { path: "host/" });
+    const frame = page.frameLocator("#f");
+    await frame.locator(".alone").waitFor({ timeout: 30_000 });
+    await page.waitForFunction(() => window.heard.some((said) => said.type === "chancery:compiled"), null, { timeout: 30_000 });
+    assert.equal(await frame.locator(".pane-editor").isVisible(), false);
+    assert.equal(await frame.locator("html").getAttribute("data-theme"), "dark");
+    await page.evaluate(() => document.getElementById("f").contentWindow.postMessage({ type: "chancery:load", files: [{ name: "a.yaml", text: "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {prefix: /a/, service: a, hostname: '*', tiemout_ms: 1}\n" }] }, "*"));
+    await frame.locator(".finding", { hasText: "tiemout_ms" }).waitFor();
+    await page.waitForFunction(() => window.heard.some((said) => said.type === "chancery:size" && said.height > 0));
+    await close();
+  });
+});

@@ -1,0 +1,42 @@
+//! What the page's address says: embedding, theme, which view, and what was shared.
+//!
+//! What must not be here: what is done about it.
+
+use crate::state::View;
+use leptos::prelude::window;
+use web_sys::UrlSearchParams;
+
+/// What the address asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Address {
+    /// The page stands in another one and shows this view alone, or everything if it is `all`.
+    pub embed: Option<String>,
+    /// The view to begin with.
+    pub view: Option<View>,
+    /// `light` or `dark`.
+    pub theme: Option<String>,
+    /// Nothing can be changed.
+    pub read_only: bool,
+    /// The name of an example.
+    pub example: Option<String>,
+    /// What was shared, if the fragment holds something.
+    pub shared: Option<String>,
+}
+
+/// The address as it is now.
+pub fn read() -> Address {
+    let location = window().location();
+    let params = location.search().ok().and_then(|search| UrlSearchParams::new_with_str(&search).ok());
+    let get = |name: &str| params.as_ref().and_then(|params| params.get(name));
+    let embed = get("embed").map(|view| if view.is_empty() { "all".into() } else { view });
+    let named = get("view").or_else(|| embed.clone());
+    let hash = location.hash().unwrap_or_default();
+    Address {
+        view: named.and_then(|name| View::ALL.into_iter().find(|view| view.name() == name)),
+        theme: get("theme").filter(|theme| matches!(theme.as_str(), "light" | "dark")),
+        read_only: get("readonly").is_some_and(|value| value != "false"),
+        example: get("example"),
+        shared: Some(hash).filter(|hash| hash.len() > 1),
+        embed,
+    }
+}

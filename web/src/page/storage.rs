@@ -1,0 +1,106 @@
+//! What the browser keeps: the work as it stands, sessions before it, and how the page is set.
+//!
+//! What must not be here: anything that leaves the browser.
+
+use chancery_web::protocol::SourceFile;
+use leptos::prelude::window;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Sessions that are kept.
+const MOST: usize = 12;
+
+/// Work larger than this is not kept: browsers give a page a few megabytes.
+const MOST_BYTES: usize = 2_000_000;
+
+/// Work as it stood.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// When it was last changed, in milliseconds since 1970.
+    pub when: f64,
+    /// The files.
+    pub files: Vec<SourceFile>,
+    /// The dialect, if the person chose one.
+    pub dialect: Option<String>,
+}
+
+/// How the page is set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// `light` or `dark`, if the person chose one.
+    pub theme: Option<String>,
+    /// The width of the editor, in per cent.
+    pub split: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { theme: None, split: 42.0 }
+    }
+}
+
+impl Session {
+    /// What to call it.
+    pub fn title(&self) -> String {
+        let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// How much there is.
+    pub fn told(&self) -> String {
+        let lines: usize = self.files.iter().map(|file| file.text.lines().count()).sum();
+        let resources: usize = self.files.iter().map(|file| file.text.lines().filter(|line| line.starts_with("kind:")).count()).sum();
+        format!("{resources} resources, {lines} lines")
+    }
+}
+
+fn get<T: DeserializeOwned>(key: &str) -> Option<T> {
+    let text = window().local_storage().ok()??.get_item(key).ok()??;
+    serde_json::from_str(&text).ok()
+}
+
+fn set<T: Serialize>(key: &str, value: &T) {
+    if let (Ok(Some(storage)), Ok(text)) = (window().local_storage(), serde_json::to_string(value)) {
+        // Where there is no room, nothing is kept.
+        let _ = storage.set_item(key, &text);
+    }
+}
+
+/// The settings.
+pub fn settings() -> Settings {
+    get("chancery.settings").unwrap_or_default()
+}
+
+/// Keeps the settings.
+pub fn keep_settings(settings: &Settings) {
+    set("chancery.settings", settings);
+}
+
+/// The work as it stood when the page was left.
+pub fn work() -> Option<Session> {
+    get("chancery.work")
+}
+
+/// Keeps the work.
+pub fn keep_work(files: &[SourceFile], dialect: Option<String>) {
+    if files.iter().map(|file| file.text.len()).sum::<usize>() <= MOST_BYTES {
+        set("chancery.work", &Session { when: js_sys::Date::now(), files: files.to_vec(), dialect });
+    }
+}
+
+/// Sessions before, the last one first.
+pub fn sessions() -> Vec<Session> {
+    get("chancery.sessions").unwrap_or_default()
+}
+
+/// Puts work aside.
+pub fn put_aside(files: &[SourceFile], dialect: Option<String>) {
+    let size: usize = files.iter().map(|file| file.text.len()).sum();
+    if size == 0 || size > MOST_BYTES / 4 {
+        return;
+    }
+    let mut all = sessions();
+    all.retain(|session| session.files != files);
+    all.insert(0, Session { when: js_sys::Date::now(), files: files.to_vec(), dialect });
+    all.truncate(MOST);
+    set("chancery.sessions", &all);
+}
