@@ -117,7 +117,7 @@ fn at(object: &Object, offset: u32) -> Option<NodeId> {
 /// What sort of value a schema takes, in a few words.
 fn takes(schema: &Schema) -> String {
     match &schema.shape {
-        Shape::Any | Shape::True => "any value".into(),
+        Shape::Any => "any value".into(),
         Shape::Boolean => "true or false".into(),
         Shape::True => "true".into(),
         Shape::Integer(_) => "whole number".into(),

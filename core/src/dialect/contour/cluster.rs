@@ -7,6 +7,7 @@ use crate::config::{Ledger, State, Why};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::dialect::kubernetes::overwritten;
 use crate::resource::{Object, ObjectId, Objects};
 use crate::schema::Memo;
 use crate::text::{Node, Str};
@@ -105,6 +106,7 @@ impl<'a> Cluster<'a> {
                     let name = admitted.full_name();
                     if let Some(earlier) = cluster.admitted.entry(kind).or_default().insert(name, admitted) {
                         ledger.set(earlier.object.id, State::Shadowed(object.id));
+                        sink.push(overwritten(earlier.object, object));
                     }
                     ledger.set(object.id, State::Loaded);
                 }

@@ -7,11 +7,11 @@
 //! What must not be here: a kind's own fields; what a controller makes of what was taken.
 
 use super::kind::{Kind, Version};
-use super::object_meta;
 use super::report::Report;
+use super::{ingress, object_meta, secret, service};
 use crate::diagnostic::{Diagnostic, Part, codes};
 use crate::resource::Object;
-use crate::schema::{Change, Check, Memo, Path, Tidy, go_quoted, tidy};
+use crate::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, go_quoted, tidy};
 use crate::text::{Node, Value};
 use alloc::format;
 use alloc::string::String;
@@ -28,7 +28,7 @@ pub struct Admission<'m> {
 }
 
 impl Admission<'_> {
-    /// The object as the API server stores it, without its status, or what it says against it. Findings go to `sink`, each at its node.
+    /// The object as the API server stores it, or what it says against it. Findings go to `sink`, each at its node.
     pub fn admit(self, kind: &'static Kind, object: &Object, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
         let mut report = Report::new(kind.name, object, sink);
         let Some(version) = kind.version(&object.api_version) else { return Err([unsupported_version(kind, &mut report)].into()) };
@@ -56,18 +56,65 @@ impl Admission<'_> {
             let violations = Check::api_server(self.memo).run(root, version.schema, &Path::root(""));
             for violation in violations {
                 report.violation(&violation, None);
-                errors.extend(violation.reference);
+                match kind.built_in {
+                    // The decoder tells the first one only.
+                    true if errors.is_empty() => errors.push(undecodable(kind, version, root, &violation)),
+                    true => {}
+                    false => errors.extend(violation.reference),
+                }
             }
             if !errors.is_empty() {
                 return Err(sorted(errors));
             }
+            if kind.built_in {
+                built_in(kind, object, sink);
+            }
         }
-        let Some(mut root) = tidied.or_else(|| object.root.get("status").map(|_| (*object.root).clone())) else { return Ok(object.root.clone()) };
-        if let Value::Object(fields) = &mut root.value {
-            fields.remove("status");
-        }
-        Ok(Arc::new(root))
+        Ok(tidied.map_or_else(|| object.root.clone(), Arc::new))
     }
+}
+
+/// Tells what the API server has against the values of one of its own kinds. Such an object goes on all the same: controllers read it as
+/// it is.
+fn built_in(kind: &Kind, object: &Object, sink: &mut Vec<Diagnostic>) {
+    match kind.name {
+        "Service" => service::check(object, sink),
+        "Ingress" => ingress::check(object, sink),
+        "Secret" => secret::check(object, sink),
+        _ => true,
+    };
+}
+
+/// What Go says of a value that does not fit into its struct.
+fn undecodable(kind: &Kind, version: &Version, root: &Node, violation: &Violation) -> String {
+    let keys: Vec<&str> = violation.path.split('.').map(|step| step.split('[').next().unwrap_or(step)).collect();
+    let found = match violation_value(root, &violation.path).map(|node| &node.value) {
+        Some(Value::Bool(_)) => "bool",
+        Some(Value::Array(_)) => "array",
+        Some(Value::Object(_)) => "object",
+        Some(Value::String(_)) => "string",
+        _ => "number",
+    };
+    let holder = if keys.len() > 1 { format!("{}Spec", kind.name) } else { kind.name.into() };
+    let wanted = match version.schema.describe(&keys).map(|field| &field.schema.shape) {
+        Some(Shape::Boolean) => "bool".into(),
+        Some(Shape::String(_)) => "string".into(),
+        Some(Shape::Integer(_)) => "int32".into(),
+        Some(Shape::Array { items, .. }) if matches!(items.shape, Shape::String(_)) => "[]string".into(),
+        Some(Shape::Object(members)) if members.fields.is_empty() => "map[string]string".into(),
+        _ if keys == ["spec"] => format!("v1.{}Spec", kind.name),
+        _ => format!("v1.{}", keys.last().copied().unwrap_or_default()),
+    };
+    format!("json: cannot unmarshal {found} into Go struct field {holder}.{} of type {wanted}", keys.join("."))
+}
+
+/// The value at a path as violations write it.
+fn violation_value<'n>(root: &'n Node, path: &str) -> Option<&'n Node> {
+    path.split('.').try_fold(root, |node, step| {
+        let mut parts = step.split('[');
+        let node = node.get(parts.next()?)?;
+        parts.try_fold(node, |node, index| node.as_array()?.get(index.trim_end_matches(']').parse::<usize>().ok()?))
+    })
 }
 
 /// Where else a kind has a field of this name.

@@ -11,6 +11,7 @@ pub mod go;
 pub mod ingress;
 pub mod json;
 pub mod kind;
+pub mod kinds;
 pub mod metadata;
 pub(crate) mod object_meta;
 pub mod pod;
@@ -21,10 +22,25 @@ pub mod selector;
 pub mod service;
 pub mod status;
 
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Place, codes};
 use crate::resource::Object;
 use crate::text::{Node, NodeId};
+use alloc::format;
 use alloc::string::String;
+
+/// A document takes the place of an earlier one of the same name.
+pub fn overwritten(earlier: &Object, later: &Object) -> Diagnostic {
+    let message = format!("{} stands here again: this document overwrites the earlier one", later.key);
+    Diagnostic::new(&codes::OVERWRITTEN, message, at_name(later))
+        .about(later.key.clone())
+        .related(at_name(earlier), "the document that is overwritten")
+}
+
+/// Where an object's name is written.
+pub fn at_name(object: &Object) -> Place {
+    let node = object.root.at(&["metadata", "name"]).or_else(|| object.root.get("name"));
+    Place::value(object.id, node.map_or(object.root.id, |name| name.id))
+}
 
 /// An error of the API server at a node: the object is refused.
 fn refused(code: &'static Code, object: &Object, node: NodeId, message: impl Into<String>) -> Diagnostic {

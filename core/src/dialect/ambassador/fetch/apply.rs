@@ -11,7 +11,7 @@ use super::role::{self, Role};
 use super::{annotations::Unfolded, emit, findings};
 use crate::config::{Ledger, Resource, State, Why};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::dialect::kubernetes::{ingress, metadata, secret, service};
+use crate::dialect::kubernetes::{ingress, metadata, overwritten, secret, service};
 use crate::resource::{Object, Objects};
 use crate::text::{Node, Str};
 use alloc::boxed::Box;
@@ -131,7 +131,7 @@ pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledg
                     continue;
                 }
                 ledger.set(earlier.object.id, State::Shadowed(object.id));
-                sink.push(findings::overwritten(earlier.object, object));
+                sink.push(overwritten(earlier.object, object));
             }
             None => {
                 by_key.insert_unique(hash, held.len(), |at| hasher.hash_one(&held[*at].object.key));

@@ -3,6 +3,7 @@
 use super::super::Options;
 use super::apply::Applied;
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
+use crate::dialect::kubernetes::at_name;
 use crate::resource::{Object, ObjectId, ResourceKey, nearest};
 use crate::text::{Node, NodeId, Str};
 use alloc::format;
@@ -16,11 +17,6 @@ fn at_kind(object: &Object) -> Place {
 fn at_version(object: &Object) -> Place {
     let node = object.root.get("apiVersion").map_or(object.root.id, |version| version.id);
     Place::value(object.id, node)
-}
-
-fn at_name(object: &Object) -> Place {
-    let node = object.root.at(&["metadata", "name"]).or_else(|| object.root.get("name"));
-    Place::value(object.id, node.map_or(object.root.id, |name| name.id))
 }
 
 pub(super) fn edge_stack_kind(object: &Object) -> Diagnostic {
@@ -54,13 +50,6 @@ pub(super) fn old_ingress(object: &Object) -> Diagnostic {
     Diagnostic::new(&codes::DEPRECATED_VERSION, message, at_version(object))
         .about(object.key.clone())
         .help("write `apiVersion: networking.k8s.io/v1`, with `pathType` and `backend.service`")
-}
-
-pub(super) fn overwritten(earlier: &Object, later: &Object) -> Diagnostic {
-    let message = format!("{} stands here again: this document overwrites the earlier one", later.key);
-    Diagnostic::new(&codes::OVERWRITTEN, message, at_name(later))
-        .about(later.key.clone())
-        .related(at_name(earlier), "the document that is overwritten")
 }
 
 pub(super) fn other_id(object: ObjectId, key: ResourceKey, node: NodeId, options: &Options) -> Diagnostic {

@@ -14,6 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::gateway_api::kinds as gateway_api;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::kind::{self, Version};
+use crate::dialect::kubernetes::kinds as kubernetes;
 use crate::resource::Object;
 use crate::schema::{KnownKind, Schema};
 use crate::text::Node;
@@ -25,58 +26,59 @@ use alloc::vec::Vec;
 pub const GROUP: &str = "projectcontour.io";
 
 macro_rules! kinds {
-    ($($(#[$meta:meta])* $name:ident $group:literal $text:literal $definition:expr;)*) => {
+    ($($(#[$meta:meta])* $name:ident $definition:expr;)*) => {
         /// A kind that Contour reads.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $($(#[$meta])* $name,)*
         }
 
-        const TABLE: &[(&str, &str, Kind, Option<&kind::Kind>)] = &[$(($group, $text, Kind::$name, $definition)),*];
+        /// All kinds, in the order in which people meet them.
+        pub static ALL: &[(Kind, &kind::Kind)] = &[$((Kind::$name, $definition)),*];
     };
 }
 
 kinds! {
     /// `projectcontour.io/v1`
-    HttpProxy "projectcontour.io" "HTTPProxy" Some(&HTTP_PROXY);
+    HttpProxy &HTTP_PROXY;
     /// `projectcontour.io/v1`
-    TlsCertificateDelegation "projectcontour.io" "TLSCertificateDelegation" Some(&TLS_CERTIFICATE_DELEGATION);
+    TlsCertificateDelegation &TLS_CERTIFICATE_DELEGATION;
     /// `projectcontour.io/v1alpha1`
-    ExtensionService "projectcontour.io" "ExtensionService" Some(&EXTENSION_SERVICE);
+    ExtensionService &EXTENSION_SERVICE;
     /// `projectcontour.io/v1alpha1`
-    ContourConfiguration "projectcontour.io" "ContourConfiguration" Some(&CONTOUR_CONFIGURATION);
+    ContourConfiguration &CONTOUR_CONFIGURATION;
     /// `projectcontour.io/v1alpha1`
-    ContourDeployment "projectcontour.io" "ContourDeployment" Some(&CONTOUR_DEPLOYMENT);
+    ContourDeployment &CONTOUR_DEPLOYMENT;
     /// `networking.k8s.io/v1`
-    Ingress "networking.k8s.io" "Ingress" None;
+    Ingress &kubernetes::INGRESS;
     /// `networking.k8s.io/v1`
-    IngressClass "networking.k8s.io" "IngressClass" None;
+    IngressClass &kubernetes::INGRESS_CLASS;
     /// `v1`
-    Service "" "Service" None;
+    Service &kubernetes::SERVICE;
     /// `discovery.k8s.io/v1`
-    EndpointSlice "discovery.k8s.io" "EndpointSlice" None;
+    EndpointSlice &kubernetes::ENDPOINT_SLICE;
     /// `v1`
-    Secret "" "Secret" None;
+    Secret &kubernetes::SECRET;
     /// `v1`
-    ConfigMap "" "ConfigMap" None;
+    ConfigMap &kubernetes::CONFIG_MAP;
     /// `v1`
-    Namespace "" "Namespace" None;
+    Namespace &kubernetes::NAMESPACE;
     /// `gateway.networking.k8s.io/v1`
-    GatewayClass "gateway.networking.k8s.io" "GatewayClass" Some(&gateway_api::GATEWAY_CLASS);
+    GatewayClass &gateway_api::GATEWAY_CLASS;
     /// `gateway.networking.k8s.io/v1`
-    Gateway "gateway.networking.k8s.io" "Gateway" Some(&gateway_api::GATEWAY);
+    Gateway &gateway_api::GATEWAY;
     /// `gateway.networking.k8s.io/v1`
-    HttpRoute "gateway.networking.k8s.io" "HTTPRoute" Some(&gateway_api::HTTP_ROUTE);
+    HttpRoute &gateway_api::HTTP_ROUTE;
     /// `gateway.networking.k8s.io/v1`
-    GrpcRoute "gateway.networking.k8s.io" "GRPCRoute" Some(&gateway_api::GRPC_ROUTE);
+    GrpcRoute &gateway_api::GRPC_ROUTE;
     /// `gateway.networking.k8s.io/v1alpha2`
-    TlsRoute "gateway.networking.k8s.io" "TLSRoute" Some(&gateway_api::TLS_ROUTE);
+    TlsRoute &gateway_api::TLS_ROUTE;
     /// `gateway.networking.k8s.io/v1alpha2`
-    TcpRoute "gateway.networking.k8s.io" "TCPRoute" Some(&gateway_api::TCP_ROUTE);
+    TcpRoute &gateway_api::TCP_ROUTE;
     /// `gateway.networking.k8s.io/v1alpha3`
-    BackendTlsPolicy "gateway.networking.k8s.io" "BackendTLSPolicy" Some(&gateway_api::BACKEND_TLS_POLICY);
+    BackendTlsPolicy &gateway_api::BACKEND_TLS_POLICY;
     /// `gateway.networking.k8s.io/v1beta1`
-    ReferenceGrant "gateway.networking.k8s.io" "ReferenceGrant" Some(&gateway_api::REFERENCE_GRANT);
+    ReferenceGrant &gateway_api::REFERENCE_GRANT;
 }
 
 const fn own(name: &'static str, plural: &'static str, versions: &'static [Version], doc: &'static str) -> kind::Kind {
@@ -131,18 +133,23 @@ pub fn known() -> Vec<KnownKind> {
             Some(KnownKind { name: kind.name, api_version: kind.api_version(version), doc: kind.doc, spec })
         })
     };
-    TABLE.iter().filter_map(|(.., definition)| *definition).flat_map(of).collect()
+    ALL.iter().map(|(_, definition)| *definition).flat_map(of).collect()
 }
 
 /// The kind of this group and name.
 pub fn find(group: &str, kind: &str) -> Option<Kind> {
-    TABLE.iter().find(|(its_group, name, ..)| *its_group == group && *name == kind).map(|(_, _, kind, _)| *kind)
+    ALL.iter().find(|(_, definition)| definition.group == group && definition.name == kind).map(|(kind, _)| *kind)
+}
+
+impl Kind {
+    /// What there is to know of it.
+    pub fn definition(self) -> &'static kind::Kind {
+        // The table has the order of the kinds; a test says so.
+        ALL[self as usize].1
+    }
 }
 
 /// What the API server makes of an object: its tree with defaults, or what it says against it.
 pub fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
-    match TABLE.iter().find(|(_, _, its, _)| *its == kind) {
-        Some((.., Some(definition))) => admission.admit(definition, object, sink),
-        _ => Ok(object.root.clone()),
-    }
+    admission.admit(kind.definition(), object, sink)
 }
