@@ -81,7 +81,7 @@ fn gateway() -> Ir {
             VirtualHost {
                 name: Str::from(format!("listener-{l}-host-{h}.example.com")),
                 domains: vec![s(Str::from(format!("host-{h}.example.com")), h)],
-                routes: routes[from..from + ROUTES].to_vec(),
+                routes: routes[from..from + ROUTES].to_vec().into(),
                 ..VirtualHost::default()
             }
         };
@@ -126,7 +126,8 @@ fn after_one_changed_route(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         timeout += 1;
         if let NetworkFilter::Http(manager) = &mut Arc::make_mut(&mut ir.listeners[0]).chains[0].filters[0]
-            && let RouteAction::Forward(forward) = &mut Arc::make_mut(&mut Arc::make_mut(manager).routes.virtual_hosts[3].routes[1000]).action
+            && let RouteAction::Forward(forward) =
+                &mut Arc::make_mut(&mut Arc::make_mut(&mut Arc::make_mut(manager).routes.virtual_hosts[3].routes)[1000]).action
         {
             Arc::make_mut(forward).timeout = Some(s(Duration::from_millis(timeout), 1));
         }

@@ -81,7 +81,8 @@ fn again(file: &str, text: &str, options: &ambassador::Options, runs: usize) {
         let rope = v3::emit(&ir, &EmitOptions::default(), &mut emitted);
         lap("emit");
         assert!(!rope.is_empty(), "there is an answer");
-        drop((rope, ir, model));
+        modelled.keep(model);
+        drop((rope, ir));
         drop((config, objects, ledger));
         lap("drop");
         for (at, (name, time)) in times.into_iter().enumerate().filter(|_| run > 0) {

@@ -7,6 +7,7 @@
 
 use crate::resource::{ObjectId, Objects};
 use crate::text::Str;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What became of an input object.
@@ -84,9 +85,9 @@ pub struct LedgerEntry<'a> {
 /// What became of every input object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
-    order: Vec<ObjectId>,
+    order: Arc<Vec<ObjectId>>,
     /// By the index of the object's number.
-    states: Vec<State>,
+    states: Arc<Vec<State>>,
 }
 
 impl Ledger {
@@ -94,19 +95,19 @@ impl Ledger {
     pub fn new(objects: &Objects) -> Self {
         let mut states = Vec::new();
         states.resize_with(objects.slots(), State::default);
-        Self { order: objects.iter().map(|object| object.id).collect(), states }
+        Self { order: Arc::new(objects.iter().map(|object| object.id).collect()), states: Arc::new(states) }
     }
 
     /// Writes down what became of an object, in place of what stood there.
     pub fn set(&mut self, object: ObjectId, state: State) {
-        if let Some(slot) = object.index().and_then(|index| self.states.get_mut(index)) {
+        if let Some(slot) = object.index().and_then(|index| Arc::make_mut(&mut self.states).get_mut(index)) {
             *slot = state;
         }
     }
 
     /// Writes down that something was made of an object, beside what else was. What was wrong with it, or took its place, is forgotten.
     pub fn emitted(&mut self, object: ObjectId, into: impl Into<Str>) {
-        let Some(slot) = object.index().and_then(|index| self.states.get_mut(index)) else { return };
+        let Some(slot) = object.index().and_then(|index| Arc::make_mut(&mut self.states).get_mut(index)) else { return };
         match slot {
             State::Emitted(made) => made.push(into.into()),
             _ => *slot = State::Emitted(alloc::vec![into.into()]),

@@ -58,8 +58,8 @@ pub struct Config {
     resources: Vec<Arc<Resource>>,
     loaded: usize,
     /// Places in `resources` by rkey, equal ones in order; empty where the resources themselves have that order.
-    by_rkey: Vec<usize>,
-    stores: Vec<(Str, Filed)>,
+    by_rkey: Arc<Vec<usize>>,
+    stores: Vec<(Str, Arc<Filed>)>,
     /// The first Helm chart that a Service names.
     pub helm_chart: Option<Str>,
     /// What is taken to exist although nobody supplied it, with the fields that refer to it.
@@ -69,7 +69,7 @@ pub struct Config {
     /// Whether what nobody supplied is taken to exist.
     pub assume_missing: bool,
     /// Addresses by the name under which endpoint discovery asks for them, e.g. `k8s/default/quote/80`.
-    pub endpoints: BTreeMap<Str, Vec<super::Target>>,
+    pub endpoints: Arc<BTreeMap<Str, Vec<super::Target>>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -211,11 +211,11 @@ impl Config {
         let store = match self.stores.iter().position(|(known, _)| *known == key) {
             Some(store) => store,
             None => {
-                self.stores.push((key, Filed::default()));
+                self.stores.push((key, Arc::default()));
                 self.stores.len() - 1
             }
         };
-        let filed = &mut self.stores[store].1;
+        let filed = Arc::make_mut(&mut self.stores[store].1);
         let resource = &self.resources[at];
         let mut name = if by_rkey { resource.rkey.clone() } else { resource.name.clone() };
         let taken = filed.find(&name).and_then(|place| Some(filed.entries.get(place)?.1));
@@ -241,11 +241,11 @@ impl Config {
 
     fn filed(&mut self, key: &str) -> &mut Filed {
         match self.stores.iter().position(|(known, _)| known == key) {
-            Some(at) => &mut self.stores[at].1,
+            Some(at) => Arc::make_mut(&mut self.stores[at].1),
             None => {
-                self.stores.push((Str::new(key), Filed::default()));
+                self.stores.push((Str::new(key), Arc::default()));
                 let last = self.stores.len() - 1;
-                &mut self.stores[last].1
+                Arc::make_mut(&mut self.stores[last].1)
             }
         }
     }
@@ -272,12 +272,19 @@ impl Config {
         self.place(rkey).and_then(|at| self.resources.get(at)).map(|resource| &**resource)
     }
 
+    /// Puts a resource in the place of another that has the same identifier, kind and name, and that nothing was said of. Says
+    /// whether the other was found as it was loaded.
+    pub(crate) fn replace(&mut self, known: &Arc<Resource>, by: Arc<Resource>) -> bool {
+        let place = self.place(&known.rkey).and_then(|at| self.resources.get_mut(at)).filter(|place| Arc::ptr_eq(place, known));
+        place.map(|place| *place = by).is_some()
+    }
+
     fn index_rkeys(&mut self) {
         let resources = &self.resources;
         if !resources.is_sorted_by(|a, b| a.rkey <= b.rkey) {
             let mut order: Vec<usize> = (0..resources.len()).collect();
             order.sort_by(|a, b| resources[*a].rkey.cmp(&resources[*b].rkey));
-            self.by_rkey = order;
+            self.by_rkey = Arc::new(order);
         }
     }
 

@@ -30,8 +30,8 @@ pub struct VirtualHost {
     pub name: Str,
     /// Exact, `*.suffix`, `prefix.*` or `*`.
     pub domains: Vec<Sourced<Str>>,
-    /// First match wins. Shared where several listeners have the same route.
-    pub routes: Vec<Arc<Route>>,
+    /// First match wins. Shared where several listeners have the same routes, and with earlier compiles.
+    pub routes: Arc<Vec<Arc<Route>>>,
     /// Headers added to responses.
     pub response_headers: HeaderMutations,
     /// Configuration of HTTP filters for its routes, by filter name.

@@ -121,7 +121,7 @@ fn small() -> (Ir, Origin, Origin) {
             virtual_hosts: vec![VirtualHost {
                 name: str("host"),
                 domains: vec![Sourced::new(str("*"), origin(5))],
-                routes: vec![Arc::new(quote)],
+                routes: vec![Arc::new(quote)].into(),
                 origins: vec![origin(5)],
                 ..VirtualHost::default()
             }],
@@ -194,7 +194,7 @@ fn rules_that_are_broken_are_told_with_their_origins() {
     let Some(NetworkFilter::Http(manager)) = listener.chains[0].filters.first_mut() else { panic!("HTTP comes first") };
     let routes = &mut Arc::make_mut(manager).routes.virtual_hosts[0].routes;
     let bad = Arc::new(bad);
-    *routes = vec![bad.clone(), bad];
+    *routes = vec![bad.clone(), bad].into();
     let memory = &mut Emitted::new();
     for _ in 0..2 {
         let found = violations(&ir, &BOOTSTRAP, memory);

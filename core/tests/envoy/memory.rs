@@ -45,7 +45,7 @@ fn with_routes(ir: &mut Ir, listener: usize, host: usize, change: impl FnOnce(&m
     let Some(listener) = ir.listeners.get_mut(listener) else { return };
     let Some(NetworkFilter::Http(manager)) = Arc::make_mut(listener).chains[0].filters.first_mut() else { return };
     let Some(host) = Arc::make_mut(manager).routes.virtual_hosts.get_mut(host) else { return };
-    change(&mut host.routes);
+    change(Arc::make_mut(&mut host.routes));
 }
 
 /// A gateway whose first host has so many routes that they are remembered as a list.

@@ -379,7 +379,7 @@ fn manager(name: &str, routes: &[Arc<Route>], codec: Option<CodecType>) -> Arc<H
     let host = |name: &str, domain: &str| VirtualHost {
         name: str(name),
         domains: vec![st(domain)],
-        routes: routes.to_vec(),
+        routes: routes.to_vec().into(),
         response_headers: mutations(),
         per_filter: vec![
             (str("envoy.filters.http.local_ratelimit"), s(PerFilter::LocalRateLimit(local_limit()))),

@@ -34,6 +34,6 @@ pub fn compile(objects: &Objects, options: &Options, memory: &mut Memory, ledger
     let config = fetch::fetch_again(objects, options, &mut memory.fetch, ledger, sink);
     let model = model::Model::build(&config, options, &mut memory.model, sink);
     let ir = lower::lower(&model, &mut memory.lower, sink);
-    drop(model);
+    memory.model.keep(model);
     (config, ir)
 }

@@ -77,7 +77,7 @@ impl Builder<'_> {
         self.edge(from, at, Relation::Forwards, "", None);
         self.made(&host.origins, at);
         self.selects(&listener.origins, &host.origins, "host");
-        for route in &host.routes {
+        for route in host.routes.iter() {
             let key = Arc::as_ptr(route).addr();
             let to = match seen.routes.get(&key) {
                 Some(to) => *to,

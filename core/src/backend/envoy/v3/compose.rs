@@ -6,11 +6,11 @@
 //!
 //! Here is only how; which pieces make up a document is `document`'s.
 
-use super::memory::{Emitted, Entry};
+use super::memory::{Entry, Memo};
+use super::runs;
 use crate::backend::Rope;
 use crate::backend::envoy::Layout;
 use crate::backend::output_map::{Fragment, List, OutputMap, Trace};
-use crate::ir::Route;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ pub(super) struct Composer {
     lists: Vec<List>,
     /// Rules that are broken, if they are to be checked. Pointers are those of the document.
     broken: Option<Vec<rules::Violation>>,
-    /// Index of the element that is written.
+    /// Index of the element that is written, or comes next, in the list that is open.
     index: usize,
     /// Level of indentation of what is open.
     level: usize,
@@ -146,48 +146,47 @@ impl Composer {
         }
     }
 
-    /// A member that is a list of routes.
-    pub(super) fn routes<M: Reflect>(&mut self, routes: &[Arc<Route>], memory: &mut Emitted, emit: impl Fn(&Route, &mut Trace) -> M) {
-        let level = self.level + 1;
-        if self.broken.is_some() || memory.lists.entry(routes, self.layout, level).is_none() {
-            return self.list("routes", routes, |c, route| c.shared(memory.routes.entry(route), |t| emit(route, t)));
+    /// Elements of the list that is open, each of them shared. Many are taken in runs: what was made of a run that memory has is
+    /// not looked into.
+    pub(super) fn elements<T, M: Reflect>(&mut self, elements: &[Arc<T>], memo: &mut Memo<T>, emit: impl Fn(&T, &mut Trace) -> M) {
+        if self.broken.is_some() || elements.len() < runs::LONG {
+            return elements.iter().for_each(|of| self.element(|c| c.shared(memo.entry(of), |t| emit(of, t))));
         }
-        let (layout, scratch) = (self.layout, &mut core::mem::take(&mut self.scratch));
-        let Emitted { routes: memo, lists, .. } = memory;
-        let Some(made) = lists.entry(routes, layout, level) else { return };
-        if self.rope.is_some() {
-            let elements = made.text.get_or_insert_with(|| {
-                let mut inner = Self { level, ..Self::text(layout) };
-                for route in routes {
-                    inner.next();
-                    let text = text(memo.entry(route), layout, level, scratch, &|t: &mut Trace| emit(route, t));
-                    if let Some(rope) = &mut inner.rope {
-                        rope.push_shared(text);
+        let (layout, level) = (self.layout, self.level);
+        for run in runs::cut(elements) {
+            let mut made = memo.run(run, layout, level);
+            let known = (made.text.is_some() || self.rope.is_none()) && (made.fragments.is_some() || !self.trace.is_on());
+            if self.rope.is_some() {
+                let rope = made.text.get_or_insert_with(|| {
+                    let mut inner = Self { level, ..Self::text(layout) };
+                    for (index, of) in run.iter().enumerate() {
+                        if index > 0 {
+                            inner.next();
+                        }
+                        inner.shared(memo.entry(of), |t| emit(of, t));
+                        inner.filled = true;
                     }
-                    inner.filled = true;
-                }
-                Arc::new(inner.into_rope())
-            });
-            let elements = elements.clone();
-            self.member("routes", |c| {
-                c.open("[");
-                let outer = c.nest(true, |c| {
-                    if let Some(rope) = &mut c.rope {
-                        rope.push_rope(elements);
-                    }
+                    Arc::new(inner.into_rope())
                 });
-                c.close(']', outer);
-            });
+                let rope = rope.clone();
+                self.next();
+                if let Some(whole) = &mut self.rope {
+                    whole.push_rope(rope);
+                }
+                self.filled = true;
+            }
+            if self.trace.is_on() {
+                let fragments = made.fragments.get_or_insert_with(|| {
+                    let fragments = run.iter().map(|of| fragment(memo.entry(of), &|t: &mut Trace| emit(of, t)));
+                    Arc::new(fragments.collect())
+                });
+                self.lists.push(List { pointer: self.trace.path().into(), first: self.index, elements: fragments.clone() });
+            }
+            self.index += run.len();
+            if !known {
+                memo.keep_run(run, layout, level, made);
+            }
         }
-        if self.trace.is_on() {
-            let fragments = made
-                .fragments
-                .get_or_insert_with(|| Arc::new(routes.iter().map(|route| fragment(memo.entry(route), &|t: &mut Trace| emit(route, t))).collect()));
-            let mark = self.trace.enter("routes");
-            self.lists.push(List { pointer: self.trace.path().into(), first: 0, elements: fragments.clone() });
-            self.trace.leave(mark);
-        }
-        self.scratch = core::mem::take(scratch);
     }
 
     fn check<M: Reflect + Clone>(&mut self, message: &M, stand_in: impl FnOnce(&mut M)) {
@@ -223,20 +222,28 @@ impl Composer {
 
     /// A member that is a list.
     pub(super) fn list_even_empty<T>(&mut self, name: &str, items: impl IntoIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
+        self.list_of(name, |c| items.into_iter().for_each(|of| c.element(|c| item(c, of))));
+    }
+
+    /// A member that is a list of the elements that `elements` adds.
+    pub(super) fn list_of(&mut self, name: &str, elements: impl FnOnce(&mut Self)) {
         self.member(name, |c| {
             c.open("[");
-            let outer = c.nest(false, |c| {
-                for (index, of) in items.into_iter().enumerate() {
-                    c.next();
-                    let mark = c.trace.enter_item(index);
-                    c.index = index;
-                    item(c, of);
-                    c.trace.leave(mark);
-                    c.filled = true;
-                }
-            });
+            let around = core::mem::take(&mut c.index);
+            let outer = c.nest(false, elements);
             c.close(']', outer);
+            c.index = around;
         });
+    }
+
+    /// An element of the list that is open.
+    pub(super) fn element(&mut self, element: impl FnOnce(&mut Self)) {
+        self.next();
+        let mark = self.trace.enter_item(self.index);
+        element(self);
+        self.trace.leave(mark);
+        self.filled = true;
+        self.index += 1;
     }
 
     fn glue(&mut self, write: impl FnOnce(&mut String)) {

@@ -92,11 +92,17 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer, memory: &mut Emi
                 c.object(|c| {
                     c.list("listeners", &ir.listeners, |c, of| whole_listener(of, cx, c, memory));
                     // The management server's own cluster comes last.
-                    let server = bootstrap::server_cluster(ir, cx, &mut crate::backend::output_map::Trace::off()).map(|_| None);
-                    let clusters = ir.clusters.iter().chain(bootstrap::own_clusters(ir)).map(Some).chain(server);
-                    c.list("clusters", clusters, |c, of| match of {
-                        Some(of) => one_cluster(of, cx, c, memory),
-                        None => c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()),
+                    let server = bootstrap::server_cluster(ir, cx, &mut crate::backend::output_map::Trace::off());
+                    let own = bootstrap::own_clusters(ir);
+                    if ir.clusters.is_empty() && own.is_empty() && server.is_none() {
+                        return;
+                    }
+                    c.list_of("clusters", |c| {
+                        clusters(&ir.clusters, cx, c, memory);
+                        own.into_iter().for_each(|of| clusters(core::slice::from_ref(of), cx, c, memory));
+                        if server.is_some() {
+                            c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
+                        }
                     });
                 });
             });
@@ -108,7 +114,7 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
     c.object(|c| {
         c.list_even_empty("listeners", served_listeners(ir), |c, of| whole_listener(of, cx, c, memory));
         c.list_even_empty("routes", route_tables(ir), |c, of| table(of, cx, c, memory));
-        c.list_even_empty("clusters", &ir.clusters, |c, of| one_cluster(of, cx, c, memory));
+        c.list_of("clusters", |c| clusters(&ir.clusters, cx, c, memory));
         c.list_even_empty("endpoints", assignments(ir), |c, (name, of)| c.whole(|t| endpoint::load_assignment(name, of, t)));
         c.list_even_empty("secrets", secret::all(ir).values(), |c, (held, origins)| {
             c.whole(|t| {
@@ -120,12 +126,12 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
     });
 }
 
-fn one_cluster(of: &Arc<Cluster>, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
+fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
     if cx.stands_alone {
-        // What it looks like depends on what the host knows.
-        c.whole(|t| cluster::cluster(of, cx, t));
+        // What they look like depends on what the host knows.
+        all.iter().for_each(|of| c.element(|c| c.whole(|t| cluster::cluster(of, cx, t))));
     } else {
-        c.shared(memory.clusters(cx).entry(of), |t| cluster::cluster(of, cx, t));
+        c.elements(all, memory.clusters(cx), |of, t| cluster::cluster(of, cx, t));
     }
 }
 
@@ -176,5 +182,13 @@ fn table(of: &RouteConfiguration, cx: &Context<'_>, c: &mut Composer, memory: &m
 }
 
 fn whole_host(host: &VirtualHost, cx: &Context<'_>, c: &mut Composer, memory: &mut Emitted) {
-    c.message(|t| virtual_host(host, cx, t), |_| {}, |c| c.routes(&host.routes, memory, |of, t| route(of, cx, t)));
+    c.message(
+        |t| virtual_host(host, cx, t),
+        |_| {},
+        |c| {
+            if !host.routes.is_empty() {
+                c.list_of("routes", |c| c.elements(&host.routes, &mut memory.routes, |of, t| route(of, cx, t)));
+            }
+        },
+    );
 }

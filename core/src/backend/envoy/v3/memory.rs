@@ -4,14 +4,13 @@
 //! only once. What is found here is what would be made anew, so that the bytes do not depend on it.
 
 use super::Context;
-use crate::backend::Rope;
+use super::runs::{RunMade, Runs};
 use crate::backend::envoy::Layout;
 use crate::backend::output_map::Fragment;
 use crate::ir::{Cluster, ConfigSource, Ir, Route, Spelling};
 use crate::text::Str;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::hash::{BuildHasher, Hasher};
 use hashbrown::HashMap;
 
 /// Pieces of earlier documents. An empty one is right too.
@@ -20,7 +19,6 @@ pub struct Emitted {
     pub(super) routes: Memo<Route>,
     /// Of bootstraps, and of resources: they ask for certificates in other ways.
     clusters: [Memo<Cluster>; 2],
-    pub(super) lists: Lists,
     spelling: Spelling,
     server: Option<Str>,
     source: ConfigSource,
@@ -41,7 +39,6 @@ impl Emitted {
             *self = Self { spelling: ir.spelling, server: server.cloned(), source: ir.config_source.clone(), ..Self::default() };
         }
         self.round = self.round.wrapping_add(1);
-        self.lists.begin(self.round);
         self.routes.begin(self.round);
         self.clusters.iter_mut().for_each(|memo| memo.begin(self.round));
     }
@@ -60,12 +57,14 @@ pub(super) struct Memo<T> {
     entries: HashMap<usize, Entry<T>>,
     /// How many there were after the last time of forgetting.
     kept: usize,
+    /// What was made of several in a row.
+    runs: Runs<T>,
     round: u32,
 }
 
 impl<T> Default for Memo<T> {
     fn default() -> Self {
-        Self { entries: HashMap::default(), kept: 0, round: 0 }
+        Self { entries: HashMap::default(), kept: 0, runs: Runs::default(), round: 0 }
     }
 }
 
@@ -96,9 +95,20 @@ impl<T> Memo<T> {
         entry
     }
 
+    /// What was made of a run, as far as it is known.
+    pub(super) fn run(&mut self, run: &[Arc<T>], layout: Layout, level: usize) -> RunMade {
+        self.runs.take(run, layout, level)
+    }
+
+    /// Keeps what was made of a run.
+    pub(super) fn keep_run(&mut self, run: &[Arc<T>], layout: Layout, level: usize, made: RunMade) {
+        self.runs.keep(run, layout, level, made);
+    }
+
     /// What nobody else holds cannot be asked for again. It is looked for when there is a quarter more than there was.
     fn begin(&mut self, round: u32) {
         self.round = round;
+        self.runs.begin(round);
         if self.entries.len() > self.kept + self.kept / 4 + 64 {
             self.entries.retain(|_, entry| Arc::strong_count(&entry.value) > 1);
             self.kept = self.entries.len();
@@ -125,75 +135,5 @@ impl<T> Entry<T> {
     /// Whether it is the first time in this emission.
     pub(super) fn first_check(&mut self) -> bool {
         self.checked.replace(self.round) != Some(self.round)
-    }
-}
-
-/// What was made of long lists of routes, by what they are lists of. A big gateway has few such lists and most do not change,
-/// so that there is no need to look at each route.
-#[derive(Debug, Default)]
-pub(super) struct Lists {
-    entries: HashMap<u64, Vec<ListEntry>>,
-    round: u32,
-}
-
-#[derive(Debug)]
-struct ListEntry {
-    routes: Vec<Arc<Route>>,
-    layout: Layout,
-    level: usize,
-    made: ListMade,
-    used: u32,
-}
-
-/// What was made of one list.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ListMade {
-    /// The elements with what stands between them.
-    pub(super) text: Option<Arc<Rope>>,
-    pub(super) fragments: Option<Arc<Vec<Arc<Fragment>>>>,
-}
-
-impl Lists {
-    /// Shorter lists are not worth it.
-    const LONG: usize = 16;
-    /// How many emissions a list is kept that none of them uses: the views of a user interface take turns.
-    const KEPT: u32 = 4;
-
-    fn begin(&mut self, round: u32) {
-        self.round = round;
-        self.entries.retain(|_, entries| {
-            entries.retain(|entry| round.wrapping_sub(entry.used) <= Self::KEPT);
-            !entries.is_empty()
-        });
-    }
-
-    fn hash(routes: &[Arc<Route>], layout: Layout, level: usize) -> u64 {
-        let mut hasher = foldhash::fast::FixedState::with_seed(0).build_hasher();
-        hasher.write_usize(level * 2 + usize::from(layout == Layout::Pretty));
-        routes.iter().for_each(|route| hasher.write_usize(Arc::as_ptr(route).addr()));
-        hasher.finish()
-    }
-
-    /// What was made of this list; `None` for one that is too short.
-    pub(super) fn entry(&mut self, routes: &[Arc<Route>], layout: Layout, level: usize) -> Option<&mut ListMade> {
-        if routes.len() < Self::LONG {
-            return None;
-        }
-        let round = self.round;
-        let same = |entry: &ListEntry| {
-            entry.layout == layout
-                && entry.level == level
-                && entry.routes.len() == routes.len()
-                && entry.routes.iter().zip(routes).all(|(a, b)| Arc::ptr_eq(a, b))
-        };
-        let entries = self.entries.entry(Self::hash(routes, layout, level)).or_default();
-        let at = entries.iter().position(same).unwrap_or_else(|| {
-            entries.push(ListEntry { routes: routes.to_vec(), layout, level, made: ListMade::default(), used: round });
-            entries.len() - 1
-        });
-        entries.get_mut(at).map(|entry| {
-            entry.used = round;
-            &mut entry.made
-        })
     }
 }

@@ -26,6 +26,7 @@ mod per_filter;
 mod route;
 mod route_action;
 mod route_match;
+mod runs;
 mod secret;
 mod tls;
 mod tracing;

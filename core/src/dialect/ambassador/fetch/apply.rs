@@ -8,7 +8,7 @@
 use super::super::Options;
 use super::super::kinds::{self, Via};
 use super::role::{self, Role};
-use super::{annotations::Unfolded, emit, findings};
+use super::{again::Before, annotations::Unfolded, emit, findings};
 use crate::config::{Ledger, Resource, State, Why};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::kubernetes::{ingress, metadata, overwritten, secret, service};
@@ -48,6 +48,8 @@ pub struct Memory {
     options: Option<Options>,
     pub(super) verdicts: Known<Verdict>,
     pub(super) unfolded: Known<Unfolded>,
+    /// What all of it came to.
+    pub(super) before: Option<Before>,
 }
 
 impl core::fmt::Debug for Memory {
@@ -63,6 +65,9 @@ impl Memory {
         }
         self.verdicts.slots.resize_with(objects.slots(), || None);
         self.unfolded.slots.resize_with(objects.slots(), || None);
+    }
+
+    pub(super) fn learn(&mut self, objects: &Objects, options: &Options) {
         for object in objects.iter().filter(|object| object.parent.is_none() && !object.broken) {
             self.verdicts.learn(object, || judge(object, options));
         }
@@ -143,7 +148,7 @@ pub(super) fn apply<'a>(objects: &'a Objects, verdicts: &'a Known<Verdict>, ledg
 }
 
 /// What the API server and the controller's validation say of an object by itself.
-fn judge(object: &Object, options: &Options) -> Verdict {
+pub(super) fn judge(object: &Object, options: &Options) -> Verdict {
     let role = role::of(&object.key.group, &object.key.kind);
     let mut verdict = Verdict { role, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Vec::new() };
     let mut sink = Vec::new();

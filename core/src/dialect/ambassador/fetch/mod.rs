@@ -10,6 +10,7 @@
 //!
 //! What must not be here: what Mappings, Hosts and the rest mean.
 
+mod again;
 mod annotations;
 mod apply;
 mod emit;
@@ -51,6 +52,11 @@ pub fn fetch(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &m
 /// [`fetch`] with a memory of what earlier compiles found out about the same objects.
 pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Config {
     memory.prepare(objects, options);
+    if let Some(config) = again::fetch(objects, options, memory, ledger, sink) {
+        return config;
+    }
+    let found_before = sink.len();
+    memory.learn(objects, options);
     let Memory { verdicts, unfolded, .. } = memory;
     let cluster = apply::apply(objects, verdicts, ledger, sink);
     let seen = watch::watch(cluster, options, ledger, sink);
@@ -76,8 +82,9 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
     resources.sort_by(|a, b| a.rkey.cmp(&b.rkey));
     let mut config = load(resources, options, sink);
     config.helm_chart = helm_chart;
-    config.endpoints = services::discovery(&seen);
+    config.endpoints = Arc::new(services::discovery(&seen));
     secrets.finish(&mut config, users, options, sink);
+    memory.before = Some(again::Before::new(objects, &config, ledger, &sink[found_before..]));
     config
 }
 

@@ -17,19 +17,17 @@ use alloc::vec::Vec;
 
 impl Lowering<'_, '_> {
     pub(super) fn clusters(&mut self, memory: &mut Memory) -> Vec<Arc<crate::ir::Cluster>> {
-        let mut clusters: Vec<&ClusterEntry> = self.model.clusters.values().collect();
-        clusters.sort_by(|a, b| a.envoy_name.cmp(&b.envoy_name));
-        let mut out = Vec::with_capacity(clusters.len());
-        for cluster in clusters {
-            if let Some(known) = memory.cluster(cluster) {
-                out.push(known);
+        let mut out = Vec::with_capacity(self.model.clusters.numbers());
+        for (number, cluster) in self.model.clusters.iter() {
+            if let Some(known) = memory.cluster(number, cluster) {
+                out.push(known.clone());
                 continue;
             }
-            let before = self.sink.len();
+            let before = self.count;
             let lowered = Arc::new(self.cluster(cluster));
-            if self.sink.len() == before {
-                memory.keep_cluster(cluster, &lowered);
-            }
+            // What certificates and further endpoints say may change without the cluster itself.
+            let alone = cluster.tls.as_ref().is_none_or(|tls| self.model.context(tls.value).is_null) && cluster.more.is_empty();
+            memory.keep_cluster(number, cluster, Some(&lowered).filter(|_| alone && self.count == before));
             out.push(lowered);
         }
         out

@@ -2,7 +2,7 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3listener.py`.
 
-use super::route::{Matcher, Routes};
+use super::route::Routes;
 use super::{Lowering, http::BaseHttp};
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::model::group::{Group, TcpGroup};
@@ -291,10 +291,10 @@ impl<'m> Lowering<'m, '_> {
             for member in chain.members.values() {
                 let Member::Http(host) = member else { continue };
                 lowered.origins.extend(host.identity.origin);
-                let chosen = self.host_routes(listener, host, routes);
+                let Some(chosen) = routes.of(host).map(|routes| routes.chosen(listener.security.value, host.insecure_action.value)) else { continue };
                 match hosts.iter_mut().find(|known| known.domains.first().is_some_and(|domain| domain.value == host.hostname.value)) {
-                    Some(known) => known.routes.extend(chosen),
-                    None => hosts.push(virtual_host(listener, host, chosen)),
+                    Some(known) => Arc::make_mut(&mut known.routes).extend(chosen.iter().cloned()),
+                    None => hosts.push(virtual_host(listener, host, chosen.clone())),
                 }
             }
         }
@@ -306,30 +306,9 @@ impl<'m> Lowering<'m, '_> {
             out.push(chain);
         }
     }
-
-    /// The routes of a Host behind a listener: each for secure and for insecure requests.
-    fn host_routes(&self, listener: &Listener, host: &'m Host, routes: &Routes<'m>) -> Vec<Arc<Route>> {
-        let security = listener.security.value;
-        let secure = if security == Security::Secure { Matcher::Always } else { Matcher::XfpHttps };
-        let insecure = if security == Security::Insecure { Matcher::Always } else { Matcher::XfpHttp };
-        let mut out = Vec::new();
-        for route in routes.of(host) {
-            if security != Security::Insecure {
-                out.push(route.get(secure, false));
-            }
-            if security != Security::Secure {
-                match if route.acme { InsecureAction::Route } else { host.insecure_action.value } {
-                    InsecureAction::Reject => {}
-                    InsecureAction::Route => out.push(route.get(insecure, false)),
-                    InsecureAction::Redirect => out.push(route.get(insecure, true)),
-                }
-            }
-        }
-        out
-    }
 }
 
-fn virtual_host(listener: &Listener, host: &Host, routes: Vec<Arc<Route>>) -> VirtualHost {
+fn virtual_host(listener: &Listener, host: &Host, routes: Arc<Vec<Arc<Route>>>) -> VirtualHost {
     let mut response_headers = HeaderMutations::default();
     if listener.http3 && !listener.is_udp() {
         let value = "h3=\":443\"; ma=86400, h3-29=\":443\"; ma=86400".into();

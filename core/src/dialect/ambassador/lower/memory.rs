@@ -1,27 +1,28 @@
-//! What earlier compiles lowered: routes by the members of their group, clusters by what they were made from.
+//! What earlier compiles lowered: routes by their group, lists of routes by the host that takes them, clusters by what they were
+//! made from.
 //!
 //! The same values come back in the same `Arc`s, by which back ends know what they have emitted already. Only what was
 //! lowered without a complaint is kept.
 
-use super::route::Variants;
+use super::route::{HostRoutes, Variants};
 use crate::dialect::ambassador::Options;
-use crate::dialect::ambassador::model::group::{HttpGroup, Member};
-use crate::dialect::ambassador::model::{Cluster, ClusterEntry, HttpMapping, Model};
+use crate::dialect::ambassador::model::host::MatchLabels;
+use crate::dialect::ambassador::model::{ClusterEntry, Group, Host, Model};
 use crate::ir;
-use crate::resource::Origin;
 use crate::text::{Node, Str};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
 
 /// What the lowering remembers from one compile to the next.
 #[derive(Default)]
 pub struct Memory {
     environment: Option<Environment>,
-    routes: HashMap<GroupKey, Known>,
-    used_routes: HashMap<GroupKey, Known>,
-    clusters: HashMap<usize, KnownCluster>,
-    used_clusters: HashMap<usize, KnownCluster>,
+    /// By the group's number.
+    pub(super) groups: Vec<Option<KnownGroup>>,
+    /// By the host's place in the model.
+    pub(super) hosts: Vec<Arc<HostRoutes>>,
+    /// By the cluster's number.
+    clusters: Vec<Option<KnownCluster>>,
 }
 
 /// What routes and clusters depend on beside their own Mappings.
@@ -31,97 +32,90 @@ struct Environment {
     module: Option<Arc<Node>>,
     authentication: bool,
     rate_limit_domain: Option<Str>,
+    /// What says which hosts take which routes.
+    hosts: Vec<(Str, Option<MatchLabels>)>,
 }
 
-/// The members of a group: which they are, their shares and their clusters.
-#[derive(PartialEq, Eq, Hash)]
-pub(super) struct GroupKey(Vec<(usize, u32, Str)>);
-
-struct Known {
-    /// Keeps the addresses in the key from being used again.
-    _members: Vec<Arc<HttpMapping>>,
-    routes: Vec<Arc<Variants>>,
+/// A group that was lowered.
+pub(super) struct KnownGroup {
+    /// Kept alive, so that it is known by its address.
+    pub(super) group: Arc<Group>,
+    pub(super) routes: Vec<Arc<Variants>>,
+    /// The hosts that take it.
+    pub(super) hosts: Hosts,
+    /// Whether it can be used again.
+    pub(super) quiet: bool,
+    /// Whether it is part of this compile.
+    pub(super) used: bool,
 }
 
+/// A cluster that was lowered.
 struct KnownCluster {
-    cluster: Arc<Cluster>,
-    envoy_name: Str,
-    origins: Vec<Origin>,
+    entry: Arc<ClusterEntry>,
     lowered: Arc<ir::Cluster>,
 }
 
-impl GroupKey {
-    pub(super) fn of(group: &HttpGroup, model: &Model<'_>) -> Self {
-        let member = |member: &Member<HttpMapping>| {
-            let cluster = member.cluster.as_deref().map(|key| model.envoy_name(key)).unwrap_or_default();
-            (Arc::as_ptr(&member.mapping) as usize, member.share.value, cluster)
+/// A set of hosts, by their places in the model.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hosts {
+    /// The first 64, which are mostly all.
+    first: u64,
+    others: Vec<u64>,
+}
+
+impl Hosts {
+    pub(super) fn insert(&mut self, at: usize) {
+        let bit = 1 << (at % 64);
+        match (at / 64).checked_sub(1) {
+            None => self.first |= bit,
+            Some(word) => {
+                self.others.resize(self.others.len().max(word + 1), 0);
+                self.others[word] |= bit;
+            }
+        }
+    }
+
+    pub(super) fn contains(&self, at: usize) -> bool {
+        let word = match (at / 64).checked_sub(1) {
+            None => self.first,
+            Some(word) => self.others.get(word).copied().unwrap_or_default(),
         };
-        let end = (0, 0, Str::default());
-        let mut key: Vec<_> = group.mappings.iter().map(member).collect();
-        key.push(group.shadow.as_ref().map_or(end.clone(), member));
-        key.push(group.redirect.as_ref().map_or(end, member));
-        key.push((Arc::as_ptr(&group.founder) as usize, 0, Str::default()));
-        Self(key)
+        word & (1 << (at % 64)) != 0
+    }
+
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.first |= other.first;
+        self.others.resize(self.others.len().max(other.others.len()), 0);
+        self.others.iter_mut().zip(&other.others).for_each(|(ours, theirs)| *ours |= theirs);
     }
 }
 
 impl Memory {
     pub(super) fn prepare(&mut self, model: &Model<'_>) {
+        let host = |host: &Host| (host.hostname.value.clone(), host.mapping_selector.as_ref().map(|selector| selector.value.clone()));
         let environment = Environment {
             options: model.options.clone(),
             module: model.config.get_module("ambassador").map(|module| module.spec.clone()),
             authentication: model.auth.is_some(),
             rate_limit_domain: model.rate_limit.as_ref().map(|limit| limit.domain.value.clone()),
+            hosts: model.hosts.values().map(host).collect(),
         };
-        if self.environment.as_ref() != Some(&environment) {
+        if self.environment.as_ref() != Some(&environment) || model.clusters.is_ambiguous() {
             *self = Self { environment: Some(environment), ..Self::default() };
         }
-        self.used_routes.reserve(self.routes.len());
-        self.used_clusters.reserve(self.clusters.len());
+        self.groups.resize_with(model.groups.numbers(), || None);
+        self.clusters.resize_with(model.clusters.numbers(), || None);
     }
 
-    pub(super) fn routes(&mut self, key: &GroupKey) -> Option<Vec<Arc<Variants>>> {
-        let (key, known) = self.routes.remove_entry(key)?;
-        let routes = known.routes.clone();
-        self.used_routes.insert(key, known);
-        Some(routes)
+    /// What a cluster was lowered to.
+    pub(super) fn cluster(&self, number: u32, entry: &Arc<ClusterEntry>) -> Option<&Arc<ir::Cluster>> {
+        let known = self.clusters.get(number as usize)?.as_ref()?;
+        Arc::ptr_eq(&known.entry, entry).then_some(&known.lowered)
     }
 
-    pub(super) fn keep_routes(&mut self, key: GroupKey, group: &HttpGroup, routes: &[Arc<Variants>]) {
-        let others = group.shadow.iter().chain(&group.redirect);
-        let mut members: Vec<_> = group.mappings.iter().chain(others).map(|member| member.mapping.clone()).collect();
-        members.push(group.founder.clone());
-        self.used_routes.insert(key, Known { _members: members, routes: routes.to_vec() });
-    }
-
-    pub(super) fn cluster(&mut self, entry: &ClusterEntry) -> Option<Arc<ir::Cluster>> {
-        let address = Arc::as_ptr(&entry.cluster) as usize;
-        let known = self.clusters.remove(&address)?;
-        if known.envoy_name != entry.envoy_name || known.origins != entry.origins || !entry.more.is_empty() {
-            return None;
+    pub(super) fn keep_cluster(&mut self, number: u32, entry: &Arc<ClusterEntry>, lowered: Option<&Arc<ir::Cluster>>) {
+        if let Some(slot) = self.clusters.get_mut(number as usize) {
+            *slot = lowered.map(|lowered| KnownCluster { entry: entry.clone(), lowered: lowered.clone() });
         }
-        let lowered = known.lowered.clone();
-        self.used_clusters.insert(address, known);
-        Some(lowered)
-    }
-
-    pub(super) fn keep_cluster(&mut self, entry: &ClusterEntry, lowered: &Arc<ir::Cluster>) {
-        // What TLS and endpoints say may change without the cluster itself.
-        if entry.tls.is_some() || !entry.more.is_empty() {
-            return;
-        }
-        let known = KnownCluster {
-            cluster: entry.cluster.clone(),
-            envoy_name: entry.envoy_name.clone(),
-            origins: entry.origins.clone(),
-            lowered: lowered.clone(),
-        };
-        self.used_clusters.insert(Arc::as_ptr(&known.cluster) as usize, known);
-    }
-
-    /// Forgets what this compile did not use.
-    pub(super) fn finish(&mut self) {
-        self.routes = core::mem::take(&mut self.used_routes);
-        self.clusters = core::mem::take(&mut self.used_clusters);
     }
 }

@@ -47,12 +47,11 @@ const SPELLING: Spelling = Spelling {
 /// Lowers a finished model.
 pub fn lower(model: &Model<'_>, memory: &mut Memory, sink: &mut Vec<Diagnostic>) -> Ir {
     memory.prepare(model);
-    let mut lowering = Lowering { model, sink, said: HashSet::default() };
+    let mut lowering = Lowering { model, sink, said: HashSet::default(), count: 0 };
     let routes = lowering.routes(memory);
     let mut listeners = lowering.listeners(&routes);
     listeners.push(Arc::new(lowering.ready_listener()));
     let clusters = lowering.clusters(memory);
-    memory.finish();
     let bootstrap = lowering.bootstrap(&clusters);
     Ir { listeners, clusters, bootstrap, spelling: SPELLING, ..Ir::default() }
 }
@@ -62,6 +61,8 @@ struct Lowering<'m, 'c> {
     model: &'m Model<'c>,
     sink: &'m mut Vec<Diagnostic>,
     said: HashSet<u64>,
+    /// How many complaints there were, those included that were made before.
+    count: usize,
 }
 
 impl Lowering<'_, '_> {
@@ -72,6 +73,7 @@ impl Lowering<'_, '_> {
 
     /// The same is said once.
     fn say(&mut self, diagnostic: Diagnostic) {
+        self.count += 1;
         if self.said.insert(diagnostic.fingerprint()) {
             self.sink.push(diagnostic);
         }

@@ -2,14 +2,16 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3route.py`, `v3ratelimitaction.py`.
 
-use super::memory::GroupKey;
+use super::memory::{Hosts, KnownGroup};
 use super::{Lowering, Memory};
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::duration;
 use crate::dialect::ambassador::model::group::{Group, GroupKind, HttpGroup, Member};
 use crate::dialect::ambassador::model::health_check::added_headers;
+use crate::dialect::ambassador::model::host::InsecureAction;
+use crate::dialect::ambassador::model::listener::Security;
 use crate::dialect::ambassador::model::mapping::{KeyValue, LbHash};
-use crate::dialect::ambassador::model::{HttpMapping, Identity};
+use crate::dialect::ambassador::model::{Host, HttpMapping, Identity};
 use crate::dialect::ambassador::spec::{self, TextOrList};
 use crate::ir::{
     Cors, Forward, HashBy, HashPolicy, HeaderMatch, HeaderMutations, HostRewrite, MirrorPolicy, PathMatch, PathRewrite, PerFilter, QueryMatch,
@@ -27,20 +29,54 @@ use alloc::vec;
 use alloc::vec::Vec;
 use once_cell::race::OnceBox;
 
-/// The reference's routes in order, and which of them belong to which host.
+/// The reference's routes, by the host that they belong to.
 pub(super) struct Routes<'m> {
-    /// All of them.
-    pub all: Vec<Arc<Variants>>,
-    /// For each host of the model, in its order: indexes into `all`.
-    pub by_host: Vec<Vec<usize>>,
-    hosts: Vec<&'m crate::dialect::ambassador::model::Host>,
+    /// In the order of the model.
+    hosts: Vec<(&'m Host, Arc<HostRoutes>)>,
 }
 
 impl<'m> Routes<'m> {
     /// The routes of a host.
-    pub fn of(&self, host: &'m crate::dialect::ambassador::model::Host) -> impl Iterator<Item = &Variants> {
-        let at = self.hosts.iter().position(|known| core::ptr::eq(*known, host));
-        at.into_iter().flat_map(|at| self.by_host[at].iter().map(|route| &*self.all[*route]))
+    pub fn of(&self, host: &'m Host) -> Option<&HostRoutes> {
+        self.hosts.iter().find(|(known, _)| core::ptr::eq(*known, host)).map(|(_, routes)| &**routes)
+    }
+}
+
+/// Routes in order.
+type Chosen = Arc<Vec<Arc<Route>>>;
+
+/// The routes of a host in order, and what listeners choose of them, made when first needed and shared from then on.
+#[derive(Default)]
+pub(super) struct HostRoutes {
+    routes: Vec<Arc<Variants>>,
+    /// By how secure the listener is, and by what happens to insecure requests.
+    chosen: [[OnceBox<Chosen>; 3]; 3],
+}
+
+impl HostRoutes {
+    /// Each route for secure and for insecure requests.
+    pub fn chosen(&self, security: Security, insecure_action: InsecureAction) -> &Chosen {
+        let chosen = &self.chosen[security as usize][insecure_action as usize];
+        chosen.get_or_init(|| Box::new(Arc::new(self.choose(security, insecure_action))))
+    }
+
+    fn choose(&self, security: Security, insecure_action: InsecureAction) -> Vec<Arc<Route>> {
+        let secure = if security == Security::Secure { Matcher::Always } else { Matcher::XfpHttps };
+        let insecure = if security == Security::Insecure { Matcher::Always } else { Matcher::XfpHttp };
+        let mut out = Vec::with_capacity(2 * self.routes.len());
+        for route in &self.routes {
+            if security != Security::Insecure {
+                out.push(route.get(secure, false));
+            }
+            if security != Security::Secure {
+                match if route.acme { InsecureAction::Route } else { insecure_action } {
+                    InsecureAction::Reject => {}
+                    InsecureAction::Route => out.push(route.get(insecure, false)),
+                    InsecureAction::Redirect => out.push(route.get(insecure, true)),
+                }
+            }
+        }
+        out
     }
 }
 
@@ -126,30 +162,42 @@ impl<'m> Lowering<'m, '_> {
     pub(super) fn routes(&mut self, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
         let hosts: Vec<_> = model.hosts.values().collect();
-        let mut routes = Routes { all: Vec::with_capacity(model.groups.len()), by_host: vec![Vec::new(); hosts.len()], hosts };
         let strict = model.options.strict_label_selectors();
-        for group in model.ordered_groups() {
-            let GroupKind::Http(http) = &group.kind else { continue };
-            let first = routes.all.len();
-            let key = GroupKey::of(http, model);
-            match memory.routes(&key) {
-                Some(known) => routes.all.extend(known),
-                None => {
-                    let before = self.sink.len();
-                    self.group_routes(group, http, &mut routes.all);
-                    if self.sink.len() == before {
-                        memory.keep_routes(key, http, &routes.all[first..]);
-                    }
+        let mut touched = Hosts::default();
+        for (number, group) in model.groups.iter() {
+            let Some(slot) = memory.groups.get_mut(number as usize) else { continue };
+            if let Some(known) = slot {
+                if known.quiet && Arc::ptr_eq(&known.group, group) {
+                    known.used = true;
+                    continue;
                 }
+                touched.extend(&known.hosts);
             }
-            let last = routes.all.len();
-            for (host, list) in routes.hosts.iter().zip(&mut routes.by_host) {
-                if last > first && host.takes(http, strict) {
-                    list.extend(first..last);
-                }
+            let before = self.count;
+            let mut known = KnownGroup { group: group.clone(), routes: Vec::new(), hosts: Hosts::default(), quiet: false, used: true };
+            if let GroupKind::Http(http) = &group.kind {
+                self.group_routes(group, http, &mut known.routes);
+                let takers = hosts.iter().enumerate().filter(|(_, host)| !known.routes.is_empty() && host.takes(http, strict));
+                takers.for_each(|(at, _)| known.hosts.insert(at));
+            }
+            known.quiet = self.count == before;
+            touched.extend(&known.hosts);
+            *slot = Some(known);
+        }
+        for slot in &mut memory.groups {
+            if let Some(gone) = slot.take_if(|known| !core::mem::take(&mut known.used)) {
+                touched.extend(&gone.hosts);
             }
         }
-        routes
+        let Memory { groups, hosts: lists, .. } = memory;
+        let anew = lists.len() != hosts.len();
+        lists.resize_with(hosts.len(), Arc::default);
+        for (at, list) in lists.iter_mut().enumerate().filter(|(at, _)| anew || touched.contains(*at)) {
+            let known = model.groups.iter().filter_map(|(number, _)| groups.get(number as usize)?.as_ref());
+            let routes = known.filter(|known| known.hosts.contains(at)).flat_map(|known| &known.routes).cloned().collect();
+            *list = Arc::new(HostRoutes { routes, ..HostRoutes::default() });
+        }
+        Routes { hosts: hosts.into_iter().zip(lists.iter().cloned()).collect() }
     }
 
     fn group_routes(&mut self, group: &Group, http: &HttpGroup, out: &mut Vec<Arc<Variants>>) {

@@ -424,6 +424,14 @@ impl Model<'_> {
 
     /// Mappings for liveness, readiness and diagnostics.
     pub(super) fn add_probe_mappings(&mut self) {
+        let before = self.posts.count();
+        let probes = self.groups.probes.clone().unwrap_or_else(|| self.probe_mappings());
+        self.groups.probes = Some(probes.clone()).filter(|_| self.posts.count() == before);
+        probes.into_iter().for_each(|mapping| self.add_http_mapping(mapping));
+    }
+
+    fn probe_mappings(&mut self) -> Vec<alloc::sync::Arc<HttpMapping>> {
+        let mut made = Vec::new();
         let settings = &self.ambassador.settings;
         let probes = [
             ("liveness", settings.liveness_probe.clone(), "/ambassador/v0/check_alive"),
@@ -455,9 +463,10 @@ impl Model<'_> {
             let identity = self.ambassador.identity.part(mapping::INTERNAL_MAPPING, format!("internal_{name}_probe_mapping"));
             let namespace = self.options.ambassador_namespace.clone();
             if let Some(mapping) = HttpMapping::new(self, identity, namespace, alloc::sync::Arc::default(), mapping) {
-                self.add_http_mapping(alloc::sync::Arc::new(mapping));
+                made.push(alloc::sync::Arc::new(mapping));
             }
         }
+        made
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/ircluster.py`, `ir/ir.py` (name collisions).
 
+use super::clusters::Ask;
 use super::mapping::{Breakers, LbHash, LbSettings};
-use super::memory::Memory;
 use super::posts::{Identity, Post};
 use super::resolver::Targets;
 use super::service::Authority;
 use super::tls::ContextId;
-use super::{HttpMapping, Map, Model, TcpMapping};
+use super::{HttpMapping, Model, TcpMapping};
 use crate::diagnostic::{Code, codes};
 use crate::dialect::ambassador::spec;
 use crate::ir::{Endpoint, HealthCheck, Origins};
@@ -19,17 +19,13 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use sha1::{Digest, Sha1};
-
-/// Names longer than this are shortened: Envoy takes 60 characters.
-const LONGEST_NAME: usize = 60;
 
 /// A cluster, with what is known of it only once all are there.
 #[derive(Clone, Debug)]
 pub struct ClusterEntry {
     /// What the first that asked for it made it; shared with earlier and later compiles.
     pub cluster: Arc<Cluster>,
-    /// The name that Envoy gets; set by [`Model::normalize_cluster_names`].
+    /// The name that Envoy gets.
     pub envoy_name: Str,
     /// Further endpoints, of services that share the work of the first.
     pub more: Vec<Sourced<Endpoint>>,
@@ -82,9 +78,9 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Whether it depends on nothing but its Mapping and the Module.
+    /// Whether it depends on nothing but its Mapping and what all Mappings are made from.
     fn stands_alone(&self) -> bool {
-        self.tls.is_none() && matches!(self.targets, Targets::Name(_))
+        matches!(self.targets, Targets::Name(_))
     }
 }
 
@@ -200,7 +196,7 @@ pub struct Asked<'m> {
 }
 
 /// What can be known of a cluster from its name's parts.
-struct Named {
+pub(super) struct Named {
     name: String,
     host: String,
     port: u32,
@@ -214,16 +210,59 @@ impl Model<'_> {
     /// Adds a cluster, or finds the one of that name: the first definition stands. The result is its key.
     pub(super) fn add_cluster(&mut self, wanted: Wanted<'_>) -> Str {
         let named = self.name_cluster(&wanted);
+        let (origin, name) = (wanted.service.origin.or(wanted.identity.origin), Str::from(named.name.as_str()));
+        self.post_problems(&named, origin);
+        let at = self.clusters.number(&name);
+        if !self.clusters.is_there(at) {
+            let cluster = Arc::new(self.define_cluster(&wanted, named));
+            self.clusters.define(at, &cluster);
+        }
+        self.clusters.ask(at, origin);
+        name
+    }
+
+    /// The cluster of a Mapping. Says whether the answer holds for as long as the Mapping does.
+    pub(super) fn ask_cluster(&mut self, mapping: &Arc<HttpMapping>, marker: Option<Str>) -> (Ask, Str, bool) {
+        let origin = mapping.service.origin.or(mapping.identity.origin);
+        let wanted = Wanted::by_mapping(mapping, marker.clone());
+        let named = self.name_cluster(&wanted);
+        let steady = named.problems.is_empty();
+        let without_certificate = named.tls.as_ref().is_some_and(|tls| self.context(tls.value).is_null);
+        self.post_problems(&named, origin);
         let name = Str::from(named.name.as_str());
-        let origin = wanted.service.origin.or(wanted.identity.origin);
-        for (code, message, place) in named.problems {
-            let identity = Identity::cluster(&name, origin);
-            self.posts.error(&identity, Post::new(code, message, place));
+        let mut ask = Ask { cluster: self.clusters.number(&name), origin, mapping: mapping.clone(), marker, without_certificate, made: None };
+        self.enter_ask(&mut ask, Some(named));
+        (ask, name, steady)
+    }
+
+    /// Asks for a cluster, and defines it if nobody has in this compile.
+    pub(super) fn enter_ask(&mut self, ask: &mut Ask, named: Option<Named>) {
+        if ask.without_certificate {
+            self.null_context();
         }
-        if let Some(known) = self.clusters.get_mut(&name) {
-            known.origins.extend(origin);
-            return name;
+        if !self.clusters.is_there(ask.cluster) {
+            if let Some(made) = &ask.made {
+                self.clusters.define(ask.cluster, made);
+            } else {
+                let wanted = Wanted::by_mapping(&ask.mapping, ask.marker.clone());
+                let named = named.unwrap_or_else(|| self.name_cluster(&wanted));
+                let before = self.posts.count();
+                let cluster = Arc::new(self.define_cluster(&wanted, named));
+                self.clusters.define(ask.cluster, &cluster);
+                ask.made = Some(cluster).filter(|cluster| cluster.stands_alone() && self.posts.count() == before);
+            }
         }
+        self.clusters.ask(ask.cluster, ask.origin);
+    }
+
+    fn post_problems(&mut self, named: &Named, origin: Option<Origin>) {
+        for (code, message, place) in &named.problems {
+            let identity = Identity::cluster(&named.name.as_str().into(), origin);
+            self.posts.error(&identity, Post::new(code, message.as_str(), *place));
+        }
+    }
+
+    fn define_cluster(&mut self, wanted: &Wanted<'_>, named: Named) -> Cluster {
         let settings = &wanted.settings;
         let resolver = wanted.resolver.map_or_else(|| self.ambassador.resolver().value, Str::from);
         let targets = self.resolve(&resolver, &named.host, wanted.namespace, named.port, wanted.service);
@@ -240,8 +279,8 @@ impl Model<'_> {
         };
         let derived = wanted.service.origin.map(|origin| origin.by(Rule::Derived));
         let stats_name = settings.stats_name.filter(|name| !name.value.is_empty()).cloned();
-        let cluster = Cluster {
-            name: name.clone(),
+        Cluster {
+            name: named.name.into(),
             stats_name: stats_name.unwrap_or_else(|| Sourced::new(safe(&named.service).into(), derived)),
             targets,
             dns_type: settings.dns_type.cloned(),
@@ -257,35 +296,7 @@ impl Model<'_> {
             tls: named.tls,
             respect_dns_ttl: settings.respect_dns_ttl.cloned(),
             health_checks,
-        };
-        self.enter_cluster(Arc::new(cluster), origin)
-    }
-
-    fn enter_cluster(&mut self, cluster: Arc<Cluster>, origin: Option<Origin>) -> Str {
-        let name = cluster.name.clone();
-        match self.clusters.get_mut(&name) {
-            Some(known) => known.origins.extend(origin),
-            None => {
-                let entry = ClusterEntry { envoy_name: name.clone(), cluster, more: Vec::new(), origins: origin.into_iter().collect() };
-                self.clusters.insert(name.clone(), entry);
-            }
         }
-        name
-    }
-
-    /// The cluster of a Mapping, as an earlier compile made it if nothing that it depends on has changed.
-    pub(super) fn add_mapping_cluster(&mut self, mapping: &Arc<HttpMapping>, marker: Option<Str>, memory: &mut Memory) -> Str {
-        let origin = mapping.service.origin.or(mapping.identity.origin);
-        if let Some(known) = memory.mappings.cluster(mapping, marker.as_ref()) {
-            return self.enter_cluster(known, origin);
-        }
-        let before = self.posts.count();
-        let name = self.add_cluster(Wanted::by_mapping(mapping, marker.clone()));
-        let quiet = self.posts.count() == before;
-        if let Some(entry) = self.clusters.get(&name).filter(|entry| quiet && entry.cluster.stands_alone() && entry.origins.len() == 1) {
-            memory.mappings.keep_cluster(mapping, marker, &entry.cluster);
-        }
-        name
     }
 
     /// Adds what another service resolves to, if it is like the first.
@@ -303,11 +314,11 @@ impl Model<'_> {
             self.posts.error(&identity, Post::new(&codes::AUTH_CONFLICT, message, wanted.service.origin));
             return;
         }
-        cluster.origins.extend(wanted.service.origin);
         match targets {
             Targets::Name(endpoint) => cluster.more.push(Sourced::new(endpoint, wanted.service.origin)),
             Targets::Eds { endpoints, .. } => cluster.more.extend(endpoints),
         }
+        self.clusters.share(first, wanted.service.origin);
     }
 
     fn name_cluster(&mut self, wanted: &Wanted<'_>) -> Named {
@@ -397,22 +408,6 @@ impl Model<'_> {
             tls,
             lb_policy,
             problems,
-        }
-    }
-
-    /// Names that Envoy takes: long ones keep their beginning, and a hash tells them apart.
-    pub(super) fn normalize_cluster_names(&mut self) {
-        let mut long: Vec<Str> = self.clusters.keys().filter(|name| name.len() > LONGEST_NAME).cloned().collect();
-        long.sort();
-        let mut taken: Map<String, usize> = Map::default();
-        for name in long {
-            let digest: String = Sha1::digest(name.as_bytes()).iter().take(8).map(|byte| format!("{byte:02X}")).collect();
-            let short = format!("{}-{digest}", &name[..40]);
-            let number = taken.entry(short.clone()).or_default();
-            if let Some(cluster) = self.clusters.get_mut(&name) {
-                cluster.envoy_name = format!("{short}-{number}").into();
-            }
-            *number += 1;
         }
     }
 

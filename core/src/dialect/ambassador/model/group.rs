@@ -3,8 +3,9 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irbasemappinggroup.py`, `ir/irhttpmappinggroup.py`,
 //! `ir/irtcpmappinggroup.py`.
 
+use super::clusters::Ask;
+use super::groups::Slot;
 use super::mapping::LbSettings;
-use super::memory::Memory;
 use super::posts::{Identity, Post, Posts, text};
 use super::{HttpMapping, Model, TcpMapping, cluster};
 use crate::config::Labels;
@@ -267,35 +268,84 @@ fn mismatch(name: &str, fields: &[(&'static str, Option<Origin>)]) -> Post {
     Post::new(&codes::GROUP_MISMATCH, message, place).help("Mappings that match the same requests must have the same value in these fields")
 }
 
-impl Model<'_> {
-    /// Adds a Mapping to its group, or makes the group.
-    pub(super) fn add_http_mapping(&mut self, mapping: Arc<HttpMapping>) {
-        let Self { groups, posts, .. } = self;
-        match groups.entry(mapping.group.clone()) {
-            indexmap::map::Entry::Vacant(slot) => {
+impl Slot {
+    /// Adds a Mapping to the group, or makes the group.
+    fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
+        let before = posts.count();
+        match &mut self.group {
+            None => {
                 let mut group = HttpGroup::new(mapping.clone());
                 let (key, identity, heaviest) = (mapping.group.clone(), mapping.identity.clone(), Some(mapping.clone()));
                 group.take(mapping, &identity, posts);
-                slot.insert(Group { key, identity, heaviest, kind: GroupKind::Http(alloc::boxed::Box::new(group)) });
+                self.group = Some(Arc::new(Group { key, identity, heaviest, kind: GroupKind::Http(alloc::boxed::Box::new(group)) }));
             }
-            indexmap::map::Entry::Occupied(mut slot) => {
-                let Group { kind, identity, heaviest, .. } = slot.get_mut();
-                let GroupKind::Http(group) = kind else { return };
-                if group.mappings.iter().any(|member| same_member(&member.identity, &mapping.identity)) {
-                    posts.duplicate_member(&mapping.identity, identity);
-                    return;
-                }
-                let mismatched = mismatches(&group.founder, &mapping);
-                if !mismatched.is_empty() {
-                    posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
-                    return;
-                }
-                let newcomer = mapping.clone();
-                if group.take(mapping, identity, posts) && heaviest.as_ref().is_none_or(|known| newcomer.weight > known.weight) {
-                    *heaviest = Some(newcomer);
-                }
+            Some(group) => Arc::make_mut(group).add(mapping, posts),
+        }
+        self.noisy |= posts.count() > before;
+    }
+}
+
+impl Group {
+    fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
+        let Group { kind, identity, heaviest, .. } = self;
+        let GroupKind::Http(group) = kind else { return };
+        if group.mappings.iter().any(|member| same_member(&member.identity, &mapping.identity)) {
+            posts.duplicate_member(&mapping.identity, identity);
+            return;
+        }
+        let mismatched = mismatches(&group.founder, &mapping);
+        if !mismatched.is_empty() {
+            posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
+            return;
+        }
+        let newcomer = mapping.clone();
+        if group.take(mapping, identity, posts) && heaviest.as_ref().is_none_or(|known| newcomer.weight > known.weight) {
+            *heaviest = Some(newcomer);
+        }
+    }
+
+    /// Whether another group was made of the same Mappings, and so is the same.
+    pub(super) fn is_made_of_the_same(&self, other: &Group) -> bool {
+        let (GroupKind::Http(ours), GroupKind::Http(theirs)) = (&self.kind, &other.kind) else { return false };
+        let same = |a: &Member<HttpMapping>, b: &Member<HttpMapping>| {
+            Arc::ptr_eq(&a.mapping, &b.mapping) && a.share == b.share && a.share.origin == b.share.origin && a.cluster == b.cluster
+        };
+        let either = |a: &Option<Member<HttpMapping>>, b: &Option<Member<HttpMapping>>| match (a, b) {
+            (Some(a), Some(b)) => same(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        Arc::ptr_eq(&ours.founder, &theirs.founder)
+            && either(&ours.shadow, &theirs.shadow)
+            && either(&ours.redirect, &theirs.redirect)
+            && ours.mappings.len() == theirs.mappings.len()
+            && ours.mappings.iter().zip(&theirs.mappings).all(|(a, b)| same(a, b))
+    }
+}
+
+impl Model<'_> {
+    /// Adds a Mapping that is not a loaded one to its group, or makes the group.
+    pub(super) fn add_http_mapping(&mut self, mapping: Arc<HttpMapping>) {
+        let Self { groups, posts, .. } = self;
+        let number = groups.enter(&mapping.group);
+        if let Some(slot) = groups.meet(number) {
+            slot.add(mapping, posts);
+            slot.noisy = true;
+        }
+    }
+
+    /// Puts loaded Mappings into those groups that are made again.
+    pub(super) fn fill_groups(&mut self) {
+        let Self { groups, posts, .. } = self;
+        for at in 0..groups.loaded.len() {
+            let Some(loaded) = groups.loaded.get(at).filter(|loaded| loaded.mapping.is_some()) else { continue };
+            let (number, mapping) = (loaded.group, &loaded.mapping);
+            let mapping = if groups.is_made_again(number) { mapping.clone() } else { None };
+            if let (Some(slot), Some(mapping)) = (groups.meet(number), mapping) {
+                slot.add(mapping, posts);
             }
         }
+        groups.before_tcp = groups.first.len();
     }
 
     /// The same for a TCPMapping.
@@ -306,7 +356,7 @@ impl Model<'_> {
         let or_star = |text: &str| if text.is_empty() { String::from("*") } else { text.into() };
         let key = GroupKey(format!("TCP-{}{}{}", or_star(address), port.value, or_star(host)).into());
         let Self { groups, posts, .. } = self;
-        match groups.entry(key.clone()) {
+        match groups.tcp.entry(key.clone()) {
             indexmap::map::Entry::Vacant(slot) => {
                 let identity = mapping.identity.clone();
                 let group = TcpGroup {
@@ -335,51 +385,77 @@ impl Model<'_> {
         }
     }
 
-    /// MappingFactory.finalize: what members share, their clusters, their weights.
-    pub(super) fn finish_groups(&mut self, memory: &mut Memory) {
+    /// MappingFactory.finalize: what members share, their clusters, their weights, their order.
+    pub(super) fn finish_groups(&mut self) {
         let mut groups = core::mem::take(&mut self.groups);
-        for group in groups.values_mut() {
-            match &mut group.kind {
-                GroupKind::Http(http) => self.finish_http_group(http, &group.identity, memory),
-                GroupKind::Tcp(tcp) => {
-                    for mapping in &mut tcp.mappings {
-                        mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping)));
-                    }
-                    let weights = weights(&tcp.mappings, |m| (m.spec.weight, &m.identity.name));
-                    match self.shares(weights, &group.identity) {
-                        Ok(order) => reorder(&mut tcp.mappings, &order, |m, share| m.share = share),
-                        Err(partial) => partial.into_iter().for_each(|(at, share)| tcp.mappings[at].share = share),
-                    }
-                }
+        let mut again = Vec::new();
+        for at in 0..=groups.first.len() {
+            if at == groups.before_tcp {
+                groups.tcp.values_mut().for_each(|group| self.finish_tcp_group(group));
             }
+            let Some(number) = groups.first.get(at).copied() else { break };
+            let Some(slot) = groups.slots.get_mut(number as usize) else { continue };
+            if !slot.redo {
+                slot.asks.iter_mut().for_each(|ask| self.enter_ask(ask, None));
+                continue;
+            }
+            again.push(number);
+            let Some(mut group) = slot.group.take() else { continue };
+            let before = self.posts.count();
+            let (asks, steady) = self.finish_http_group(Arc::make_mut(&mut group));
+            groups.made(number, group, asks, steady && self.posts.count() == before);
         }
+        groups.put_in_order(again);
         self.groups = groups;
     }
 
-    fn finish_http_group(&mut self, group: &mut HttpGroup, identity: &Identity, memory: &mut Memory) {
+    fn finish_tcp_group(&mut self, group: &mut Group) {
+        let GroupKind::Tcp(tcp) = &mut group.kind else { return };
+        for mapping in &mut tcp.mappings {
+            mapping.cluster = Some(self.add_cluster(cluster::Wanted::by_tcp_mapping(mapping)));
+        }
+        let weights = weights(&tcp.mappings, |m| (m.spec.weight, &m.identity.name));
+        match self.shares(weights, &group.identity) {
+            Ok(order) => reorder(&mut tcp.mappings, &order, |m, share| m.share = share),
+            Err(partial) => partial.into_iter().for_each(|(at, share)| tcp.mappings[at].share = share),
+        }
+    }
+
+    /// Says which clusters are asked for, and whether these answers hold for as long as the members do.
+    fn finish_http_group(&mut self, group: &mut Group) -> (Vec<Ask>, bool) {
+        let Group { identity, kind, .. } = group;
+        let (mut asks, mut steady) = (Vec::new(), true);
+        let GroupKind::Http(group) = kind else { return (asks, steady) };
         group.shared = shared(&group.mappings);
         self.complete_labels(group, identity);
+        let mut ask = |this: &mut Self, member: &mut Member<HttpMapping>, marker: Option<Str>| {
+            let (ask, name, holds) = this.ask_cluster(&member.mapping, marker);
+            member.cluster = Some(name);
+            steady &= holds;
+            asks.push(ask);
+        };
         if let Some(shadow) = &mut group.shadow {
-            shadow.cluster = Some(self.add_mapping_cluster(&shadow.mapping, Some("shadow".into()), memory));
+            ask(self, shadow, Some("shadow".into()));
         }
         if let Some(redirect) = &group.redirect {
             group.shared.case_sensitive = redirect.spec.case_sensitive.or(group.shared.case_sensitive.take());
-            return;
+            return (asks, steady);
         }
         for mapping in &mut group.mappings {
             let marker = mapping.spec.cluster_tag.as_ref().map(|tag| tag.value.clone()).filter(|tag| !tag.is_empty());
-            mapping.cluster = Some(self.add_mapping_cluster(&mapping.mapping, marker, memory));
+            ask(self, mapping, marker);
         }
         if let [only] = group.mappings.as_mut_slice() {
             let origin = only.spec.weight.as_ref().and_then(|weight| weight.origin).unwrap_or_else(Origin::built_in);
             only.share = Sourced::new(100, origin.by(Rule::Derived));
-            return;
+            return (asks, steady);
         }
         let weights = weights(&group.mappings, |m| (m.spec.weight, &m.identity.name));
         match self.shares(weights, identity) {
             Ok(order) => reorder(&mut group.mappings, &order, |m, share| m.share = share),
             Err(partial) => partial.into_iter().for_each(|(at, share)| group.mappings[at].share = share),
         }
+        (asks, steady)
     }
 
     /// Puts the Module's default labels in front of a group's, or in their place.

@@ -307,23 +307,9 @@ impl Model<'_> {
         }
     }
 
-    /// Puts groups in the order of their routes: the heaviest first; of equals, the one that came last.
-    pub(super) fn order_groups(&mut self) {
-        let weight = |at: &usize| self.groups.get_index(*at).and_then(|(_, group)| group.heaviest.as_ref()).map(|mapping| &mapping.weight);
-        let mut order: Vec<usize> = (0..self.groups.len()).collect();
-        order.sort_by(|a, b| weight(a).cmp(&weight(b)));
-        order.reverse();
-        self.group_order = order;
-    }
-
-    /// Groups in the order of their routes.
-    pub fn ordered_groups(&self) -> impl Iterator<Item = &super::Group> {
-        self.group_order.iter().filter_map(|at| Some(self.groups.get_index(*at)?.1))
-    }
-
-    /// Groups of TCPMappings in order.
+    /// Groups of TCPMappings in order: the one that came last first.
     pub fn tcp_groups(&self) -> impl Iterator<Item = (&super::Group, &super::group::TcpGroup)> {
-        self.ordered_groups().filter_map(|group| match &group.kind {
+        self.groups.tcp.values().rev().filter_map(|group| match &group.kind {
             GroupKind::Tcp(tcp) => Some((group, &**tcp)),
             GroupKind::Http(_) => None,
         })

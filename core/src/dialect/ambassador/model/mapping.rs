@@ -4,7 +4,7 @@
 
 use super::group::{GroupKey, NamedBreaker, RouteWeight, named_breakers};
 use super::hostglob::selector_matches;
-use super::memory::{self, Memory};
+use super::memory;
 use super::posts::{Identity, Post, text};
 use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
@@ -443,27 +443,28 @@ pub struct TcpMapping {
 
 impl Model<'_> {
     /// MappingFactory.load_all, Mappings: all are made first, then they are put into groups.
-    pub(super) fn load_mappings(&mut self, memory: &mut Memory) {
+    pub(super) fn load_mappings(&mut self) {
         let environment = memory::Environment::of(self);
-        memory.mappings.prepare(environment);
-        let mut live = Vec::new();
-        for resource in self.shared_resources("mappings") {
-            if let Some(known) = memory.mappings.recall(resource) {
-                live.push(known);
-                continue;
-            }
+        let mut groups = core::mem::take(&mut self.groups);
+        groups.begin(environment);
+        groups.load(&self.shared_resources("mappings").collect::<Vec<_>>());
+        for at in 0..groups.loaded.len() {
+            let Some(loaded) = groups.loaded.get_mut(at).filter(|loaded| !loaded.quiet) else { continue };
             let before = self.posts.count();
+            let resource = &loaded.resource;
             let own = (Identity::of(resource), resource.namespace.clone(), resource.labels.clone());
-            let Some(mapping) = HttpMapping::new(self, own.0, own.1, own.2, spec_of(resource)).map(Arc::new) else { continue };
-            if self.posts.count() == before {
-                memory.mappings.keep(resource, &mapping);
+            let mapping = HttpMapping::new(self, own.0, own.1, own.2, spec_of(resource)).map(Arc::new);
+            loaded.quiet = self.posts.count() == before;
+            let last = core::mem::replace(&mut loaded.group, u32::MAX);
+            loaded.mapping.clone_from(&mapping);
+            groups.touch(last);
+            if let Some(mapping) = mapping {
+                let number = groups.enter(&mapping.group);
+                groups.loaded[at].group = number;
             }
-            live.push(mapping);
         }
-        memory.mappings.finish();
-        for mapping in live {
-            self.add_http_mapping(mapping);
-        }
+        self.groups = groups;
+        self.fill_groups();
     }
 
     /// MappingFactory.load_all, TCPMappings.

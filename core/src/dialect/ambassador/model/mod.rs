@@ -6,8 +6,10 @@
 pub mod ambassador;
 pub mod auth;
 pub mod cluster;
+pub mod clusters;
 pub mod filter;
 pub mod group;
+pub mod groups;
 pub mod health_check;
 pub mod host;
 pub mod hostglob;
@@ -26,8 +28,10 @@ mod posts;
 pub use ambassador::Ambassador;
 pub use auth::Auth;
 pub use cluster::{Cluster, ClusterEntry};
+pub use clusters::Clusters;
 pub use filter::Filter;
 pub use group::{Group, GroupKind};
+pub use groups::Groups;
 pub use host::Host;
 pub use listener::Listener;
 pub use log_service::LogService;
@@ -84,12 +88,10 @@ pub struct Model<'c> {
     pub filters: Vec<Filter>,
     /// The authentication filter's settings, if one is active.
     pub auth: Option<Auth>,
-    /// Mapping groups by identity.
-    pub groups: Map<group::GroupKey, Group>,
-    /// The groups' numbers in the order of their routes.
-    group_order: Vec<usize>,
-    /// Clusters by their long name.
-    pub clusters: Map<Str, ClusterEntry>,
+    /// Mapping groups.
+    pub groups: Groups,
+    /// Clusters.
+    pub clusters: Clusters,
     /// What was complained of, by resource.
     pub posts: Posts,
 }
@@ -100,6 +102,10 @@ impl<'c> Model<'c> {
     /// Source of the order: Emissary `python/ambassador/ir/ir.py`.
     pub fn build(config: &'c Config, options: &'c Options, memory: &mut Memory, sink: &mut Vec<Diagnostic>) -> Self {
         let mut model = Self::new(config, options);
+        (model.groups, model.clusters) = (core::mem::take(&mut memory.groups), core::mem::take(&mut memory.clusters));
+        if !model.clusters.begin() {
+            model.groups = Groups::default();
+        }
         // The Module first, as everything may look up a default in it; it is finished below, once certificates are known.
         model.ambassador = Ambassador::new(config, &mut model.posts);
         // TLS contexts, from the `tls` Module (IRAmbassadorTLS) and from TLSContext resources.
@@ -124,16 +130,15 @@ impl<'c> Model<'c> {
         model.refuse_error_response_overrides();
         model.add_router_filter();
         // Mappings, into groups.
-        model.load_mappings(memory);
+        model.load_mappings();
         model.load_tcp_mappings();
         // Active resources add the mappings and clusters that they need.
         model.add_probe_mappings();
         model.add_service_clusters();
         // With everything known: weights across a group, clusters, listeners for TCP groups, names that Envoy takes.
-        model.finish_groups(memory);
-        model.order_groups();
+        model.finish_groups();
         model.add_tcp_listeners();
-        model.normalize_cluster_names();
+        model.clusters.finish();
         sink.append(&mut model.posts.diagnostics);
         model
     }
@@ -155,9 +160,8 @@ impl<'c> Model<'c> {
             log_services: Map::default(),
             filters: Vec::new(),
             auth: None,
-            groups: Map::default(),
-            group_order: Vec::new(),
-            clusters: Map::default(),
+            groups: Groups::default(),
+            clusters: Clusters::default(),
             posts: Posts::default(),
         }
     }

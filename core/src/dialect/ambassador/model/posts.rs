@@ -105,6 +105,7 @@ pub fn unsupported(message: impl Into<String>, origin: impl Into<Option<Origin>>
 pub struct Posts {
     errored: HashSet<Str>,
     said: HashSet<u64>,
+    count: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -159,9 +160,9 @@ impl Posts {
         self.push(diagnostic);
     }
 
-    /// How many there are.
+    /// How many there were, those included that were made before.
     pub(super) fn count(&self) -> usize {
-        self.diagnostics.len()
+        self.count
     }
 
     /// Whether anything with this key has an error: the reference's keys are shared between kinds.
@@ -171,6 +172,7 @@ impl Posts {
 
     /// The same complaint is made once.
     fn push(&mut self, diagnostic: Diagnostic) {
+        self.count += 1;
         if self.said.insert(diagnostic.fingerprint()) {
             self.diagnostics.push(diagnostic);
         }

@@ -103,7 +103,7 @@ fn serve(name: &'static str, statistics: &'static str, place: Place, tls: Option
     let host = VirtualHost {
         name: "backend".into(),
         domains: vec![Sourced::built_in("*".into())],
-        routes: paths.iter().map(|path| Arc::new(route(path))).collect(),
+        routes: Arc::new(paths.iter().map(|path| Arc::new(route(path))).collect()),
         ..VirtualHost::default()
     };
     let router = HttpFilter {

@@ -51,7 +51,7 @@ impl Lowering<'_> {
         crate::ir::VirtualHost {
             name: name::virtual_host(&host.name.value),
             domains: vec![host.name.clone()],
-            routes: ordered(host.routes.values()).iter().map(|route| Arc::new(self.route(route, &host.name.value, secure))).collect(),
+            routes: Arc::new(ordered(host.routes.values()).iter().map(|route| Arc::new(self.route(route, &host.name.value, secure))).collect()),
             per_filter,
             rate_limits: limits.and_then(|limits| limits.global.as_ref()).map(policy::rate_limits).unwrap_or_default(),
             origins: host.origins.clone(),
