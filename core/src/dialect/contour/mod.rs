@@ -4,6 +4,7 @@
 
 pub mod cluster;
 pub mod defaults;
+pub mod duty;
 pub mod kinds;
 pub mod lower;
 pub mod material;
@@ -63,6 +64,7 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
         }
     };
     let source = Source::new(&cluster, &settings, ledger);
+    duty::tell(&source, ledger);
     let processed = processor::process(&source);
     processed.findings(sink);
     let ir = lower::lower(&processed.graph, &source, &settings, sink);
