@@ -55,7 +55,7 @@ impl<'a> Report<'a> {
         help: impl FnOnce() -> Option<String>,
     ) {
         let what = if refused { "the object is refused" } else { "it is dropped" };
-        let message = format!("a {} has no `{path}`; {what}", self.kind);
+        let message = format!("{} {} has no `{path}`; {what}", article(self.kind), self.kind);
         let mut finding = self.finding(&codes::UNKNOWN_FIELD, message, node.id, Part::Key);
         if refused {
             finding.severity = Severity::Error;
@@ -148,4 +148,10 @@ fn described(node: &Node) -> String {
             kind => kind.to_string(),
         },
     }
+}
+
+/// "an" where the name of a kind sounds so: an Ingress, an HTTPProxy.
+fn article(kind: &str) -> &'static str {
+    let spelled = kind.starts_with("HTTP") || kind.starts_with(['A', 'E', 'I', 'O', 'U']);
+    if spelled { "an" } else { "a" }
 }
