@@ -48,6 +48,8 @@ pub struct Ir {
     pub listeners: Vec<Arc<Listener>>,
     /// Tables of routes that are served beside those of listeners.
     pub tables: Vec<Arc<RouteConfiguration>>,
+    /// Certificates that are served beside those of listeners and clusters.
+    pub certificates: Vec<Sourced<Certificate>>,
     /// Sorted as the controller sorts them.
     pub clusters: Vec<Arc<Cluster>>,
     /// Layers of runtime values that the management server serves.

@@ -5,7 +5,9 @@
 use super::http::ManagerFor;
 use super::{Lowering, name, setting};
 use crate::dialect::contour::model::{Listener, SecureVirtualHost, TcpProxy, VirtualHost};
-use crate::ir::{Address, FilterChain, FilterChainMatch, ListenerFilter, NetworkFilter, RouteConfiguration, SocketOption, WeightedCluster};
+use crate::ir::{
+    Address, Certificate, FilterChain, FilterChainMatch, ListenerFilter, NetworkFilter, RouteConfiguration, SocketOption, WeightedCluster,
+};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -20,18 +22,30 @@ const HTTP_TABLE: &str = "ingress_http";
 /// Idle TCP connections are closed after so long.
 const TCP_IDLE: Duration = Duration::from_secs(9001);
 
+/// What is served though no listener asks for it.
+#[derive(Default)]
+pub(super) struct Beside {
+    pub(super) tables: Vec<Arc<RouteConfiguration>>,
+    pub(super) certificates: Vec<Sourced<Certificate>>,
+}
+
 impl Lowering<'_> {
-    /// All listeners by name, and the tables of routes that none of them has.
-    pub(super) fn listeners(&mut self) -> (Vec<Arc<crate::ir::Listener>>, Vec<Arc<RouteConfiguration>>) {
+    /// All listeners by name, and what is served beside them.
+    pub(super) fn listeners(&mut self) -> (Vec<Arc<crate::ir::Listener>>, Beside) {
         let graph = self.graph;
         let mut listeners = self.own_listeners();
         for listener in graph.listeners.values() {
             listeners.extend(self.listener(listener));
         }
         listeners.sort_by(|a, b| a.name.cmp(&b.name));
-        let empty = self.table(Str::new_static(HTTP_TABLE), []);
-        let tables = if graph.dynamic_listeners { Vec::new() } else { vec![Arc::new(empty)] };
-        (listeners.into_iter().map(Arc::new).collect(), tables)
+        let mut beside = Beside::default();
+        if !graph.dynamic_listeners {
+            beside.tables.push(Arc::new(self.table(Str::new_static(HTTP_TABLE), [])));
+        }
+        for listener in graph.listeners.values().filter(|listener| listener.tcp_proxy.is_some()) {
+            self.behind_tcp(listener, &mut beside);
+        }
+        (listeners.into_iter().map(Arc::new).collect(), beside)
     }
 
     fn listener(&mut self, listener: &Listener) -> Option<crate::ir::Listener> {
@@ -69,6 +83,21 @@ impl Lowering<'_> {
             origins: if listener.origins.is_empty() { listener.port.origin.into_iter().collect() } else { listener.origins.clone() },
             ..crate::ir::Listener::default()
         })
+    }
+
+    /// Hosts of a listener that forwards all as TCP are out of reach, but their tables and certificates are served.
+    fn behind_tcp(&mut self, listener: &Listener, beside: &mut Beside) {
+        let mut chains = self.secure_chains(listener);
+        if !listener.hosts.is_empty() {
+            chains.push(self.plain_chain(listener));
+        }
+        for chain in chains {
+            beside.certificates.extend(chain.tls.into_iter().flat_map(|tls| tls.value.certificates));
+            beside.tables.extend(chain.filters.into_iter().filter_map(|filter| match filter {
+                NetworkFilter::Http(manager) => Some(Arc::new(manager.routes.clone())),
+                NetworkFilter::Tcp(_) => None,
+            }));
+        }
     }
 
     fn proxy_protocol(&self) -> Option<Sourced<ListenerFilter>> {

@@ -43,10 +43,11 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, sink: &mut
     let materials = tls::Materials::new(source);
     let slices = endpoint::Slices::new(source);
     let mut lowering = Lowering { graph, source, settings, materials, slices, sink, said: HashSet::default() };
-    let (listeners, tables) = lowering.listeners();
+    let (listeners, beside) = lowering.listeners();
     Ir {
         listeners,
-        tables,
+        tables: beside.tables,
+        certificates: beside.certificates,
         clusters: lowering.clusters(),
         runtimes: lowering.runtimes(),
         config_source: bootstrap::config_source(),

@@ -135,15 +135,24 @@ impl Lowering<'_> {
         let mut add = Vec::new();
         for (headers, action) in [(&of.set, AppendAction::Overwrite), (&of.add, AppendAction::Append)] {
             for (name, value) in headers {
-                if name.eq_ignore_ascii_case("host") {
-                    self.refuse("the header `Host` cannot be set or added", value.origin);
+                if !is_modifiable(name) {
+                    self.refuse(format!("the header `{name}` cannot be set or added"), value.origin);
                     continue;
                 }
                 add.push(Sourced::new(HeaderToAdd { name: name.clone(), value: value.value.clone(), action }, value.origin));
             }
         }
-        HeaderMutations { add, remove: of.remove.clone() }
+        let (remove, kept): (Vec<_>, Vec<_>) = of.remove.iter().cloned().partition(|name| is_modifiable(name));
+        for name in kept {
+            self.refuse(format!("the header `{}` cannot be removed", name.value), name.origin);
+        }
+        HeaderMutations { add, remove }
     }
+}
+
+/// Whether Envoy lets a header be changed.
+fn is_modifiable(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with(':') && !name.eq_ignore_ascii_case("host")
 }
 
 fn cluster_name(cluster: &Cluster) -> Sourced<Str> {
