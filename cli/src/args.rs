@@ -59,6 +59,13 @@ pub enum Command {
     Open(OpenArgs),
     /// Write objects of one configuration language as objects of another.
     Convert(ConvertArgs),
+    /// Compare two configurations: resources, and what Envoy gets.
+    Diff(DiffArgs),
+    /// Compare what the source says with what a running Envoy has.
+    Drift(DriftArgs),
+    /// Read what a running Envoy tells of itself.
+    #[command(subcommand)]
+    Dump(DumpCommand),
     /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),
     /// List the kinds of resources that are read.
@@ -437,6 +444,87 @@ pub struct OpenArgs {
     /// How to tell.
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub format: CheckFormat,
+}
+
+/// `diff`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery diff gateway-old/ gateway/
+  chancery diff main:gateway/ gateway/                   a git revision with the folder
+  chancery diff --format markdown main:gateway/ gateway/ for a pull request
+  chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
+
+Exit codes: 0 fine, 1 with --exit-code if Envoy gets something else, 2 the input cannot be used.")]
+pub struct DiffArgs {
+    /// The one: a file, a folder, REVISION:PATH of git, a snapshot, a dump or a bootstrap.
+    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
+    pub before: PathBuf,
+    /// The other.
+    #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
+    pub after: PathBuf,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
+    pub format: DiffFormat,
+    /// Exit with 1 if Envoy gets something else.
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
+/// `drift`
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  curl -s localhost:9901/config_dump?include_eds > dump.json && chancery drift gateway/ dump.json
+
+Exit codes: 0 fine, 1 with --exit-code if they differ, 2 the input cannot be used.")]
+pub struct DriftArgs {
+    /// What should be: a file, a folder, REVISION:PATH of git or a snapshot.
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
+    pub source: PathBuf,
+    /// What is: Envoy's /config_dump, better with include_eds.
+    #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath)]
+    pub dump: PathBuf,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
+    pub format: DiffFormat,
+    /// Exit with 1 if they differ.
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
+/// `--format` of differences.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people.
+    Human,
+    /// JSON.
+    Json,
+    /// Markdown, for a pull request.
+    Markdown,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Commands of GitHub's workflows.
+    Github,
+}
+
+/// `dump`
+#[derive(Subcommand)]
+pub enum DumpCommand {
+    /// Tell what is in a dump: what Envoy works with, what it accepted last, what it refused.
+    #[command(after_help = "Example:\n  curl -s localhost:9901/config_dump?include_eds | chancery dump read -")]
+    Read(DumpArgs),
+}
+
+/// `dump read`
+#[derive(Args)]
+pub struct DumpArgs {
+    /// Envoy's /config_dump or a bootstrap, as JSON or YAML; `-` for standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
 }
 
 /// `ledger`

@@ -68,6 +68,47 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
     }
 }
 
+/// Reads what a revision of git holds at a path: a file, or the YAML and JSON files of a folder.
+pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<Given, Unusable> {
+    let git = |arguments: &[&str]| {
+        let run = std::process::Command::new("git").args(arguments).output();
+        let output = run.map_err(|error| format!("cannot run git: {}", reason(&error)))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let why = String::from_utf8_lossy(&output.stderr);
+        Err(Unusable(format!(
+            "git cannot read {revision}:{path}: {}",
+            why.lines().next().unwrap_or("it does not say why").trim_start_matches("fatal: ")
+        )))
+    };
+    let path = if path.is_empty() { "." } else { path };
+    let listed = git(&["ls-tree", "-r", "-z", "--name-only", revision, "--", path])?;
+    let listed = String::from_utf8_lossy(&listed);
+    let names: Vec<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
+    let one = names.len() == 1 && names.first().is_some_and(|name| Path::new(name) == Path::new(path));
+    let mut reader = Reader::default();
+    for name in names.into_iter().filter(|name| one || is_read(Path::new(name))) {
+        let bytes = git(&["show", &format!("{revision}:./{name}")])?;
+        reader.text(name, bytes.as_slice())?;
+    }
+    if reader.inputs.inputs.is_empty() {
+        return Err(format!("there is no .yaml, .yml or .json file in {revision}:{path}").into());
+    }
+    Ok(Given { inputs: reader.inputs, not_utf8: reader.not_utf8, options: options(deployment)? })
+}
+
+/// The text of one file, or of standard input.
+pub fn text(path: &Path) -> Result<String, Unusable> {
+    let Reader { inputs, .. } = read(&[path.to_path_buf()])?;
+    Ok(inputs.inputs.first().map(|input| input.text.to_string()).unwrap_or_default())
+}
+
+/// Whether a folder's file is read.
+fn is_read(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
 fn options(deployment: &Deployment) -> Result<Options, Unusable> {
     let dialect = match deployment.dialect.as_deref() {
         None => None,
@@ -176,7 +217,7 @@ impl Reader {
                 if !hidden {
                     self.walk(&path)?;
                 }
-            } else if path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known))) {
+            } else if is_read(&path) {
                 self.file(&path)?;
             }
         }

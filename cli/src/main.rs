@@ -8,6 +8,8 @@ mod check;
 mod compile;
 mod convert;
 mod crash;
+mod diff;
+mod dump;
 mod explain;
 mod generate;
 mod graph;
@@ -47,6 +49,9 @@ fn main() {
         Command::Why(args) => why::run(args, &cli.deployment, &style),
         Command::Snapshot(args) => snapshot::run(args, &cli.deployment),
         Command::Open(args) => snapshot::open(args, &cli.deployment, &style),
+        Command::Diff(args) => diff::run(args, &cli.deployment, &style),
+        Command::Drift(args) => diff::drift(args, &cli.deployment, &style),
+        Command::Dump(args::DumpCommand::Read(args)) => dump::read(args, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &style),
         Command::Codes(args) => registry::codes(args, &style),

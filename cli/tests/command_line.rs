@@ -128,7 +128,7 @@ fn what_cannot_be_used_is_told_in_one_sentence() {
         (&["check", "nowhere.yaml"], "chancery: cannot read nowhere.yaml: no such file or directory\n"),
         (&["check", "*.yml"], "chancery: no file matches `*.yml`\n"),
         (&["check", "empty"], "chancery: there is no .yaml, .yml or .json file in empty\n"),
-        (&["check", "--dialect", "esperanto", "gateway.yaml"], "chancery: there is no dialect `esperanto`; this version knows ambassador\n"),
+        (&["check", "--dialect", "esperanto", "gateway.yaml"], "chancery: there is no dialect `esperanto`; this version knows ambassador, contour\n"),
         (&["explain", "gateway.yaml:9999", "gateway.yaml"], "chancery: gateway.yaml has no line 9999\n"),
         (&["explain", "/nothing/here", "gateway.yaml"], "chancery: nothing in the envoy output is called `/nothing/here`\n"),
         (&["codes", "unknown-feild"], "chancery: there is no code `unknown-feild`; did you mean `unknown-field`?\n"),
@@ -273,6 +273,61 @@ fn snapshots_and_links_give_the_same_answer() {
     assert_eq!(folder.run(&["open", link.out.trim()]).out, folder.run(&["check", "gateway.yaml"]).out);
     let both = folder.run(&["check", "gateway.json", "gateway.yaml"]);
     assert_eq!(both.err, "chancery: gateway.json is a snapshot: it holds all its inputs, and cannot be read together with others\n");
+}
+
+/// What an Envoy tells: one listener that it works with, a cluster that it refused, an extension that nobody knows.
+const DUMP: &str = r#"{"configs": [
+  {"@type": "type.googleapis.com/envoy.admin.v3.BootstrapConfigDump",
+   "bootstrap": {"node": {"id": "a", "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40, "patch": 2}}}}},
+  {"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump", "dynamic_listeners": [{"name": "http", "active_state": {
+    "version_info": "v7",
+    "listener": {"@type": "type.googleapis.com/envoy.config.listener.v3.Listener", "name": "http",
+      "address": {"socket_address": {"address": "0.0.0.0", "port_value": 8080}},
+      "listener_filters": [{"name": "ours", "typed_config": {"@type": "type.googleapis.com/acme.Ours", "deep": {"value": 1}}}]}}}]},
+  {"@type": "type.googleapis.com/envoy.admin.v3.ClustersConfigDump", "dynamic_warming_clusters": [{
+    "cluster": {"@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", "name": "slow"},
+    "error_state": {"version_info": "v8", "details": "no such thing"}}]}
+]}"#;
+
+#[test]
+fn dumps_tell_what_was_accepted_and_refused() {
+    let folder = Folder::with(&[("dump.json", DUMP), ("cut.json", &DUMP[..400]), ("gateway.yaml", GATEWAY)]);
+    let run = folder.run(&["dump", "read", "dump.json"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert_snapshot!("dump_read", run.out);
+    let read = json(&folder.run(&["dump", "read", "--format", "json", "dump.json"]).out);
+    assert_eq!(read["envoy_version"], "1.40.2");
+    assert_eq!(read["refused"][0]["details"], "no such thing");
+    assert_eq!(read["listeners"][0]["address"], "0.0.0.0:8080");
+    for (file, why) in [("cut.json", "chancery: cut.json is cut off or broken"), ("gateway.yaml", "chancery: gateway.yaml is neither")] {
+        let wrong = folder.run(&["dump", "read", file]);
+        assert!(wrong.code == 2 && wrong.err.starts_with(why), "{}", wrong.err);
+    }
+    let drift = folder.run(&["drift", "--exit-code", "gateway.yaml", "dump.json"]);
+    assert_eq!(drift.code, 1);
+    assert!(drift.out.contains("- cluster cluster_quote_80_default") && drift.out.contains("refused cluster slow in version v8"), "{}", drift.out);
+}
+
+#[test]
+fn diff_tells_fields_with_the_lines_of_both_sides() {
+    let new = GATEWAY.replace("timeout_ms: 4000", "timeout_ms: 5000");
+    let folder = Folder::with(&[("old.yaml", GATEWAY), ("new.yaml", new.as_str())]);
+    let run = folder.run(&["diff", "--exit-code", "old.yaml", "new.yaml"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert_snapshot!("diff", run.out);
+    let same = folder.run(&["diff", "--exit-code", "old.yaml", "old.yaml"]);
+    assert_eq!((same.code, same.out.as_str()), (0, "Nothing differs.\n"));
+    let data = json(&folder.run(&["diff", "--format", "json", "old.yaml", "new.yaml"]).out);
+    assert_eq!(data["resources"][0]["fields"][0]["path"], "spec.timeout_ms");
+    assert_eq!(data["resources"][0]["fields"][0]["after"], "5000");
+    assert!(folder.run(&["diff", "--format", "markdown", "old.yaml", "new.yaml"]).out.contains("| | `spec.timeout_ms` | `4000` | `5000` |"));
+    assert!(folder.run(&["diff", "--format", "github", "old.yaml", "new.yaml"]).out.contains("::notice file=new.yaml,line="));
+    let sarif = json(&folder.run(&["diff", "--format", "sarif", "old.yaml", "new.yaml"]).out);
+    assert!(sarif["runs"][0]["results"].as_array().is_some_and(|results| results.len() > 1));
+    // A name alone is no other thing.
+    folder.write("renamed.yaml", GATEWAY.replace("name: plain", "name: other").as_bytes());
+    let renamed = folder.run(&["diff", "old.yaml", "renamed.yaml"]);
+    assert!(renamed.out.contains("> Host other") && renamed.out.contains("was plain"), "{}", renamed.out);
 }
 
 #[test]

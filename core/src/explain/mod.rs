@@ -7,6 +7,7 @@
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
 mod assist;
+pub mod compare;
 mod dump;
 mod envoy_config;
 mod finding;
@@ -21,6 +22,7 @@ mod redact;
 mod refused;
 mod relation;
 mod routes;
+mod running;
 pub mod share;
 mod snapshot;
 mod thread;
@@ -39,6 +41,7 @@ pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
 pub use routes::{RouteRow, routes};
+pub use running::{Accepted, Refused, Running};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION};
 pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};

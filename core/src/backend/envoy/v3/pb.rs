@@ -1,5 +1,6 @@
 //! Envoy's v3 messages under short names. Nothing else.
 
+pub use chancery_envoy_api::envoy::admin::v3 as admin;
 pub use chancery_envoy_api::envoy::config::{
     accesslog::v3 as access_log, bootstrap::v3 as bootstrap, cluster::v3 as cluster, core::v3 as base, endpoint::v3 as endpoint,
     listener::v3 as listener, metrics::v3 as metrics, ratelimit::v3 as rate_limit, rbac::v3 as rbac, route::v3 as route, trace::v3 as trace,

@@ -1,0 +1,82 @@
+//! Differences for people.
+//!
+//! What must not be here: what differs.
+
+use crate::dump;
+use crate::style::{Style, count, plain};
+use chancery_core::explain::compare::{Change, ChangeKind, Comparison};
+use chancery_core::explain::{OriginView, Running};
+use std::fmt::Write;
+
+/// So many fields of one thing are told.
+const MOST_FIELDS: usize = 12;
+
+pub fn report(comparison: &Comparison, running: Option<&Running>, style: &Style) -> String {
+    let mut out = String::new();
+    for (title, changes) in [("Resources", &comparison.resources), ("What Envoy gets", &comparison.envoy)] {
+        if changes.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "{}  {}", style.bold(title), style.dim(summary(changes)));
+        for change in changes {
+            one(&mut out, change, style);
+        }
+        out.push('\n');
+    }
+    if let Some(running) = running {
+        out.push_str(&dump::updates(running, style));
+        if comparison.is_empty() {
+            let _ = writeln!(out, "Envoy has what the source says.");
+        }
+    } else if comparison.is_empty() {
+        let _ = writeln!(out, "Nothing differs.");
+    } else if comparison.envoy.is_empty() {
+        let _ = writeln!(out, "Envoy gets the same.");
+    }
+    out
+}
+
+/// `2 added, 1 changed`.
+pub fn summary(changes: &[Change]) -> String {
+    let all = [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Renamed, ChangeKind::Moved];
+    let counts = all.map(|kind| (changes.iter().filter(|change| change.change == kind).count(), kind.name()));
+    counts.iter().filter(|(number, _)| *number > 0).map(|(number, name)| format!("{number} {name}")).collect::<Vec<_>>().join(", ")
+}
+
+fn one(out: &mut String, change: &Change, style: &Style) {
+    let sign = match change.change {
+        ChangeKind::Added => style.green("+"),
+        ChangeKind::Removed => style.red("-"),
+        ChangeKind::Changed => style.yellow("~"),
+        ChangeKind::Renamed | ChangeKind::Moved => style.cyan(">"),
+    };
+    let was = change.was.as_ref().map(|was| format!("  {} {was}", was_word(change.change))).unwrap_or_default();
+    let place = place(change.after.first().or(change.before.first()));
+    let _ = writeln!(out, "  {sign} {} {}{}{}", change.kind, style.bold(plain(&change.name)), style.dim(plain(&was)), style.dim(place));
+    for field in change.fields.iter().take(MOST_FIELDS) {
+        let _ = writeln!(out, "      {}", plain(&field.path));
+        for (sign, value, from) in [("-", &field.before, &field.before_from), ("+", &field.after, &field.after_from)] {
+            if let Some(value) = value {
+                let value = plain(value);
+                let shown = if sign == "-" { style.red(value) } else { style.green(value) };
+                let _ = writeln!(out, "        {sign} {shown}{}", style.dim(place_of(from.as_ref())));
+            }
+        }
+    }
+    if change.fields.len() > MOST_FIELDS {
+        let _ = writeln!(out, "      {}", style.dim(format!("... and {}", count(change.fields.len() - MOST_FIELDS, "more field"))));
+    }
+}
+
+/// What joins a thing with what it was.
+pub fn was_word(kind: ChangeKind) -> &'static str {
+    if kind == ChangeKind::Renamed { "was" } else { "from" }
+}
+
+fn place(origin: Option<&OriginView>) -> String {
+    place_of(origin)
+}
+
+fn place_of(origin: Option<&OriginView>) -> String {
+    origin.and_then(|origin| origin.span.as_ref()).map(|span| format!("  {}:{}", span.file, span.line)).unwrap_or_default()
+}

@@ -1,0 +1,123 @@
+//! Two configurations compared: resources, and what Envoy gets of them, each by its name or, where it moved or was renamed, by what it is.
+//!
+//! Either side may be a compilation, which knows the lines that things come from, or what was read of a running Envoy.
+//!
+//! What must not be here: requests, reading and rendering.
+
+mod fields;
+mod parts;
+mod resources;
+
+pub use fields::FieldChange;
+
+use super::{EnvoyConfig, OriginView, Positions};
+use crate::backend::OutputMap;
+use crate::compile::Compilation;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One side.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// What Envoy has.
+    pub config: &'a EnvoyConfig,
+    /// What made it, where that is known.
+    pub source: Option<SideSource<'a>>,
+}
+
+/// What made a configuration.
+#[derive(Clone, Copy)]
+pub struct SideSource<'a> {
+    /// The compilation.
+    pub compilation: &'a Compilation,
+    /// Places in its input.
+    pub positions: &'a Positions<'a>,
+    /// Where in the bootstrap each origin went.
+    pub map: &'a OutputMap,
+}
+
+/// What became of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// Only the second side has it.
+    Added,
+    /// Only the first side has it.
+    Removed,
+    /// Both have it, and it differs.
+    Changed,
+    /// Both have it, under another name.
+    Renamed,
+    /// Both have it, in another place or order.
+    Moved,
+}
+
+impl ChangeKind {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Added => "added",
+            ChangeKind::Removed => "removed",
+            ChangeKind::Changed => "changed",
+            ChangeKind::Renamed => "renamed",
+            ChangeKind::Moved => "moved",
+        }
+    }
+}
+
+/// One thing that differs.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Change {
+    /// What became of it.
+    pub change: ChangeKind,
+    /// What it is: a resource's kind, or `listener`, `filter chain`, `virtual host`, `route`, `cluster`, `endpoints`, `secret`.
+    pub kind: String,
+    /// Its name, on the second side where both have it.
+    pub name: String,
+    /// Its name or place on the first side, where that is another.
+    pub was: Option<String>,
+    /// The fields that differ.
+    pub fields: Vec<FieldChange>,
+    /// What made it on the first side.
+    pub before: Vec<OriginView>,
+    /// What made it on the second side.
+    pub after: Vec<OriginView>,
+}
+
+/// What differs.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Comparison {
+    /// Of resources; empty where a side has none, as a running Envoy.
+    pub resources: Vec<Change>,
+    /// Of what Envoy gets.
+    pub envoy: Vec<Change>,
+}
+
+impl Comparison {
+    /// Whether nothing differs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.envoy.is_empty()
+    }
+}
+
+/// Compares.
+#[must_use]
+pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    let resources = match (&before.source, &after.source) {
+        (Some(before), Some(after)) => resources::compare(before, after),
+        _ => Vec::new(),
+    };
+    Comparison { resources, envoy: parts::compare(before, after) }
+}
+
+impl SideSource<'_> {
+    /// What made a place in the bootstrap.
+    fn origins(&self, pointer: &str) -> Vec<OriginView> {
+        let made = self.map.lookup(pointer);
+        let origins = made.iter().flat_map(|made| made.origins.iter().copied());
+        let views = origins.map(|origin| OriginView::of(origin, self.compilation, self.positions));
+        views.filter(|view| view.resource.is_some()).take(4).collect()
+    }
+}
