@@ -534,6 +534,8 @@ pub struct DumpArgs {
 Examples:
   chancery convert mapping-to-httpproxy gateway/ > contour.yaml   Hosts and Mappings as HTTPProxies
   chancery convert httpproxy-to-gateway contour.yaml              HTTPProxies as a Gateway with HTTPRoutes
+  chancery convert contour-configmap configmap.yaml --controller-arg=--use-proxy-protocol
+                                                                  Contour's own settings as a ContourConfiguration
 
 What could not be carried over is told on standard error, with its line.")]
 pub struct ConvertArgs {
@@ -551,6 +553,8 @@ pub enum Conversion {
     MappingToHttpproxy,
     /// Contour's HTTPProxies to Gateway API.
     HttpproxyToGateway,
+    /// Contour's file in a ConfigMap, and its flags, to a ContourConfiguration.
+    ContourConfigmap,
 }
 
 #[derive(Args)]

@@ -3,14 +3,20 @@
 //! What must not be here: what a setting does.
 
 pub mod access_log;
+pub mod convert;
+
 mod defaults;
 mod file;
 mod findings;
 mod flags;
+pub mod life;
 mod overlay;
 mod sources;
 mod start;
 mod validate;
+
+#[cfg(test)]
+mod tests;
 
 pub use flags::Flags;
 
@@ -90,16 +96,7 @@ impl Settings {
                 (spec, object, None)
             }
             None => {
-                let (file, object) = match path {
-                    Some(path) => read_file(cluster, path, ledger, sink)?,
-                    None => (defaults::empty(), ObjectId::BUILT_IN),
-                };
-                let format = flags.get("accesslog-format").map(|format| Node::given(format));
-                let refused = |stage, words: &str, Fault { error, node }: Fault<'_>, sink: &mut Vec<Diagnostic>| {
-                    findings::failed(sink, stage, format!("{words}{error}"), node.map(|node| (object, node.id)))
-                };
-                validate::file(&file, None).map_err(|fault| refused("flags", "invalid Contour configuration: ", fault, sink))?;
-                validate::file(&file, format.as_ref()).map_err(|fault| refused("invalid configuration", "", fault, sink))?;
+                let (file, object) = file_and_flags(cluster, &flags, ledger, sink)?;
                 let spec = sources::spec(&flags, &file);
                 (spec.clone(), object, Some(spec))
             }
@@ -139,6 +136,22 @@ fn configuration(cluster: &Cluster<'_>, name: &str, sink: &mut Vec<Diagnostic>) 
         return Err(findings::no_configuration(cluster, name, sink));
     };
     Ok((tidied(configuration.root.get("spec")), configuration.object.id))
+}
+
+/// The file that flags lead to, checked by itself and with the flags laid over it, and the object that its nodes belong to.
+fn file_and_flags(cluster: &Cluster<'_>, flags: &Flags, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Result<(Node, ObjectId), Failure> {
+    let path = flags.get("config-path").filter(|path| !path.is_empty());
+    let (file, object) = match path {
+        Some(path) => read_file(cluster, path, ledger, sink)?,
+        None => (defaults::empty(), ObjectId::BUILT_IN),
+    };
+    let format = flags.get("accesslog-format").map(|format| Node::given(format));
+    let refused = |stage, words: &str, Fault { error, node }: Fault<'_>, sink: &mut Vec<Diagnostic>| {
+        findings::failed(sink, stage, format!("{words}{error}"), node.map(|node| (object, node.id)))
+    };
+    validate::file(&file, None).map_err(|fault| refused("flags", "invalid Contour configuration: ", fault, sink))?;
+    validate::file(&file, format.as_ref()).map_err(|fault| refused("invalid configuration", "", fault, sink))?;
+    Ok((file, object))
 }
 
 /// The file at this path, from the ConfigMap that is mounted there.
