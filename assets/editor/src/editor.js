@@ -92,7 +92,7 @@ export class Editor {
         this.readOnly.of(EditorState.readOnly.of(this.isReadOnly)),
         // CodeMirror writes its rules into the page; the content policy lets no other do so.
         EditorView.cspNonce.of("editor"),
-        EditorView.contentAttributes.of({ "aria-label": "Configuration as YAML" }),
+        EditorView.contentAttributes.of({ "aria-label": "Configuration as YAML", tabindex: "0" }),
         EditorView.updateListener.of((update) => {
           if (editor.quiet) return;
           if (update.docChanged) editor.calls.change(editor.current, update.state.doc.toString());
