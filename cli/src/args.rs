@@ -26,6 +26,7 @@ Examples:
   kubectl get mapping,host -A -o yaml | chancery compile -
   chancery explain gateway.yaml:12              what a line makes
   chancery explain route/timeout gateway.yaml   what makes a field
+  chancery route https://example.com/api gateway/   what happens to a request
 
 Exit codes: 0 fine, 1 `check` found errors, 2 the input cannot be used.")]
 pub struct Cli {
@@ -49,6 +50,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Tell what made a field of the result, or what a line makes.
     Explain(ExplainArgs),
+    /// Tell what happens to a request, and why.
+    Route(RouteArgs),
     /// Draw what refers to what, and what Envoy gets of it.
     Graph(GraphArgs),
     /// Tell how one thing leads to another, by which fields.
@@ -340,6 +343,72 @@ pub enum Format {
     Human,
     /// JSON.
     Json,
+}
+
+/// `route`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery route http://example.com/backend/ gateway/
+  chancery route -X POST -H 'x-version: 2' https://example.com/api?debug gateway.yaml
+  chancery route --port 8443 --sni example.com https://10.0.0.1/ gateway/
+  chancery route --curl \"curl -H 'x-version: 2' https://example.com/api\" gateway/
+  chancery route --format json http://example.com/ gateway/ | jq .outcome")]
+pub struct RouteArgs {
+    /// Where the request goes: a URL, http:// if it says no scheme. With --curl, the first input.
+    #[arg(value_name = "URL")]
+    pub url: Option<String>,
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// The method.
+    #[arg(short = 'X', long = "request", value_name = "METHOD", default_value = "GET")]
+    pub method: String,
+    /// A header, as in 'name: value'; may be given several times.
+    #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = header)]
+    pub headers: Vec<(String, String)>,
+    /// The request as a curl command.
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["method", "headers"])]
+    pub curl: Option<String>,
+    /// The port that the connection comes in at; the URL's, or the usual one of its scheme, when not given.
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+    /// The server's name in the TLS handshake; the URL's host when not given.
+    #[arg(long, value_name = "NAME")]
+    pub sni: Option<String>,
+    /// The connection is TLS, whatever the URL says.
+    #[arg(long)]
+    pub tls: bool,
+    /// Protocol that the TLS handshake offers; may be given several times.
+    #[arg(long, value_name = "PROTOCOL")]
+    pub alpn: Vec<String>,
+    /// The client shows a certificate.
+    #[arg(long)]
+    pub client_cert: bool,
+    /// Address that the connection comes from.
+    #[arg(long, value_name = "IP")]
+    pub source: Option<std::net::IpAddr>,
+    /// Address that the connection goes to.
+    #[arg(long, value_name = "IP")]
+    pub destination: Option<std::net::IpAddr>,
+    /// The request is HTTP/2.
+    #[arg(long)]
+    pub http2: bool,
+    /// What chance gives, for weighted clusters and routes that take a fraction of requests.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Tell of every route that was tried.
+    #[arg(long)]
+    pub all: bool,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    match text.split_once(':').filter(|(name, _)| !name.is_empty()).or_else(|| text.strip_prefix(':')?.split_once(':')) {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.trim().into())),
+        _ => Err("write it as 'name: value'".into()),
+    }
 }
 
 /// `graph`

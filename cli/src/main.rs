@@ -17,6 +17,7 @@ mod input;
 mod ledger;
 mod output;
 mod registry;
+mod route;
 mod snapshot;
 mod style;
 mod why;
@@ -52,6 +53,7 @@ fn main() {
         Command::Diff(args) => diff::run(args, &cli.deployment, &style),
         Command::Drift(args) => diff::drift(args, &cli.deployment, &style),
         Command::Dump(args::DumpCommand::Read(args)) => dump::read(args, &style),
+        Command::Route(args) => route::run(args, &cli.deployment, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &style),
         Command::Codes(args) => registry::codes(args, &style),

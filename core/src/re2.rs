@@ -1,6 +1,8 @@
 //! Regular expressions as RE2, Envoy's engine, reads them.
 //!
-//! What must not be here: matching. Only whether Envoy would take an expression.
+//! Here: whether Envoy would take an expression. What must not be here: matching, which is [`engine`]'s.
+
+pub mod engine;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -82,6 +84,8 @@ impl Parser<'_> {
         let Some(c) = self.rest.chars().next() else { return Err("it ends with a backslash".to_string()) };
         self.rest = &self.rest[c.len_utf8()..];
         match c {
+            // Two octal digits are a character.
+            '1'..='7' if self.rest.starts_with(|c| matches!(c, '0'..='7')) => Ok(()),
             '1'..='9' => Err("RE2 has no backreferences".to_string()),
             'p' | 'P' => {
                 if let Some(rest) = self.rest.strip_prefix('{') {

@@ -4,6 +4,8 @@
 
 use crate::{examples, fixtures};
 use chancery_core::backend::envoy::Document;
+use chancery_core::compile::Options;
+use chancery_core::resource::Inputs;
 use chancery_tests::fixture;
 use chancery_tests::work::{Work, inputs, options};
 use std::ffi::OsString;
@@ -74,20 +76,31 @@ fn envoy_accepts_the_fixtures() {
 
 #[test]
 fn envoy_accepts_the_corpus() {
-    let Some(corpus) = env::var_os("CHANCERY_CORPUS") else {
+    if env::var_os("CHANCERY_CORPUS").is_none() {
         println!("skipped: CHANCERY_CORPUS names no corpus");
         return;
-    };
-    let one_in = env::var("CHANCERY_ENVOY_ONE_IN").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
-    let mut cases: Vec<_> = fs::read_dir(Path::new(&corpus)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    cases.sort();
-    let mut documents = Vec::new();
-    for case in cases.iter().step_by(one_in) {
-        let (Ok(text), Ok(flags)) = (fs::read_to_string(case.join("input.yaml")), fs::read_to_string(case.join("options.json"))) else { continue };
-        let mut work = Work::new(&inputs([("input.yaml", text.as_str())]), &options(&flags_of(&flags)).expect("options"));
-        documents.push((case.file_name().unwrap_or_default().to_string_lossy().into_owned(), work.text(Document::Bootstrap)));
     }
-    all_accepted("inputs of the corpus", documents);
+    let bootstrap = |(name, inputs, options): Case| (name, Work::new(&inputs, &options).text(Document::Bootstrap));
+    all_accepted("inputs of the corpus", cases().into_iter().map(bootstrap).collect());
+}
+
+/// The name of a case, its inputs, and how they are compiled.
+pub type Case = (String, Inputs, Options);
+
+/// One in `CHANCERY_ENVOY_ONE_IN` cases of the corpus; none without a corpus.
+pub fn cases() -> Vec<Case> {
+    let Some(corpus) = env::var_os("CHANCERY_CORPUS") else { return Vec::new() };
+    let one_in = env::var("CHANCERY_ENVOY_ONE_IN").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    let mut folders: Vec<_> = fs::read_dir(Path::new(&corpus)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    folders.sort();
+    let case = |folder: &PathBuf| {
+        let (Ok(text), Ok(flags)) = (fs::read_to_string(folder.join("input.yaml")), fs::read_to_string(folder.join("options.json"))) else {
+            return None;
+        };
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Some((name, inputs([("input.yaml", text.as_str())]), options(&flags_of(&flags)).expect("options")))
+    };
+    folders.iter().step_by(one_in).filter_map(case).collect()
 }
 
 /// A case's options as [`options`] reads them; what only its scorer needs is left out.

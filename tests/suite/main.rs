@@ -1,6 +1,7 @@
 //! Suites that cross crates. Each module is one promise of the project.
 
 mod bad_input;
+mod differential;
 mod envoy;
 mod examples;
 mod fixtures;

@@ -13,7 +13,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("web/Cargo.toml", &["chancery-core"]),
     ("desktop/Cargo.toml", &["chancery-core", "chancery-live"]),
     ("tests/wasm/Cargo.toml", &["chancery-core"]),
-    ("tests/Cargo.toml", &["chancery-core", "chancery-parity"]),
+    ("tests/Cargo.toml", &["chancery-core", "chancery-envoy-api", "chancery-parity"]),
     ("xtask/Cargo.toml", &[]),
     ("xtask/codegen/Cargo.toml", &[]),
 ];
@@ -34,7 +34,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("compile", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect"]),
     ("convert", &["text", "resource", "diagnostic", "config", "dialect", "compile"]),
     ("check", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect", "compile"]),
-    ("explain", &["text", "resource", "diagnostic", "schema", "config", "ir", "backend", "dialect", "compile", "check"]),
+    ("explain", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "backend", "dialect", "compile", "check"]),
     ("lib", &[]),
 ];
 

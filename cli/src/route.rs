@@ -1,0 +1,330 @@
+//! `chancery route`: what happens to a request, for people or as JSON.
+//!
+//! What must not be here: finding it out; that is `chancery_core::explain`.
+
+use crate::args::{Deployment, Format, RouteArgs};
+use crate::output::{print, print_json};
+use crate::style::{Style, count, plain};
+use crate::{Outcome, Unusable, input};
+use chancery_core::explain::simulate::{self, HeaderChange, Protocol, Request, Simulation};
+use chancery_core::explain::{Positions, RouteReport, route};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Routes that were tried and are told of one by one, for people.
+const MOST: usize = 12;
+
+/// Runs it.
+pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let (request, paths) = request(args)?;
+    let (mut compiler, compilation) = input::compile(&paths, deployment)?;
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let report = route(&compilation, &positions, &request, &mut compiler.emitted);
+    match args.format {
+        Format::Json => print_json(&report)?,
+        Format::Human => print(&Teller { report: &report, style, all: args.all, out: String::new() }.tell(&request))?,
+    }
+    Ok(0)
+}
+
+/// The request, and what to read.
+fn request(args: &RouteArgs) -> Result<(Request, Vec<PathBuf>), Unusable> {
+    let mut paths = args.inputs.inputs.clone();
+    let mut request = match (&args.curl, &args.url) {
+        (Some(command), first) => {
+            paths.splice(..0, first.iter().map(PathBuf::from));
+            Request::from_curl(command)?
+        }
+        (None, Some(url)) => {
+            let mut request = Request::new(&args.method, url)?;
+            for (name, value) in &args.headers {
+                request.add_header(name, value);
+            }
+            request
+        }
+        (None, None) => return Err("there is no request: give a URL, or --curl with a command".into()),
+    };
+    if args.tls && !request.tls {
+        request.tls = true;
+        request.sni = Some(request.authority.rsplit_once(':').map_or(request.authority.as_str(), |(host, _)| host).to_ascii_lowercase());
+    }
+    request.port = args.port.map(u32::from).or(request.port);
+    request.sni = args.sni.clone().or(request.sni).filter(|name| !name.is_empty());
+    request.alpn.clone_from(&args.alpn);
+    request.client_certificate |= args.client_cert;
+    request.source = args.source.or(request.source);
+    request.destination = args.destination;
+    request.seed = args.seed;
+    if args.http2 {
+        request.protocol = Protocol::Http2;
+    }
+    Ok((request, paths))
+}
+
+struct Teller<'a> {
+    report: &'a RouteReport,
+    style: &'a Style,
+    all: bool,
+    out: String,
+}
+
+impl Teller<'_> {
+    fn tell(mut self, request: &Request) -> String {
+        let scheme = if request.tls { "https" } else { "http" };
+        let line = format!("{} {scheme}://{}{}", request.method, request.authority, request.path);
+        let _ = writeln!(self.out, "{}", self.style.bold(plain(&line)));
+        self.connection();
+        self.host();
+        self.tried();
+        self.end();
+        self.upstream();
+        self.besides();
+        for note in &self.report.simulation.notes {
+            let _ = writeln!(self.out, "\n{} {}", self.style.yellow("note:"), plain(note));
+        }
+        self.out
+    }
+
+    /// A step of the way: what it is, its name, where it comes from.
+    fn step(&mut self, what: &str, name: &str, of: &str) {
+        let origin = self.origin(of);
+        let name = if name.is_empty() { String::new() } else { format!(" {}", self.style.cyan(plain(name))) };
+        let _ = writeln!(self.out, "\n{} {what}{name}{origin}", self.style.green("→"));
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "    {}", plain(text));
+    }
+
+    fn dim(&mut self, text: &str) {
+        let _ = writeln!(self.out, "    {}", self.style.dim(plain(text)));
+    }
+
+    /// File and line of something, after two blanks.
+    fn origin(&self, of: &str) -> String {
+        let spans = self.report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.span.as_ref());
+        let mut places: Vec<String> = Vec::new();
+        for span in spans {
+            let place = format!("{}:{}", span.file, span.line);
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        let more = if places.len() > 2 { format!(" and {}", count(places.len() - 2, "more line")) } else { String::new() };
+        places.truncate(2);
+        if places.is_empty() { String::new() } else { format!("  {}", self.style.dim(plain(&format!("{}{more}", places.join(", "))))) }
+    }
+
+    fn connection(&mut self) {
+        let simulation = &self.report.simulation;
+        let Some(connection) = &simulation.connection else { return };
+        let name = simulation.listener.clone().unwrap_or_default();
+        self.step("listener", &name, "listener");
+        let why = connection.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        self.dim(&format!("bound to {}{why}", connection.address));
+        let Some(chain) = &simulation.filter_chain else {
+            return self.chains(connection);
+        };
+        self.step("filter chain", chain, "filter_chain");
+        self.chains(connection);
+    }
+
+    fn chains(&mut self, connection: &simulate::Connection) {
+        if connection.chains.len() < 2 && connection.chains.iter().all(|chain| chain.failed.is_none()) {
+            return;
+        }
+        for chain in connection.chains.iter().filter(|chain| self.all || !chain.matched) {
+            let Some(failed) = &chain.failed else { continue };
+            let line = format!("{} {}: {}", self.style.red("✗"), plain(&chain.name), self.failed(failed));
+            let _ = writeln!(self.out, "    {line}");
+        }
+    }
+
+    fn failed(&self, failed: &simulate::Failed) -> String {
+        let seen = failed.seen.as_ref().map_or_else(|| "there is none".to_owned(), |seen| format!("saw {}", self.style.yellow(plain(seen))));
+        format!("{} wants {}, {seen}", plain(&failed.matcher), self.style.cyan(plain(&failed.expected)))
+    }
+
+    fn host(&mut self) {
+        let simulation = &self.report.simulation;
+        if let Some(seen) = &simulation.seen {
+            for change in &seen.changes {
+                self.dim(change);
+            }
+        }
+        let Some(host) = &simulation.host else { return };
+        match (&simulation.virtual_host, &host.domain) {
+            (Some(name), Some(domain)) => {
+                self.step("virtual host", name, "virtual_host");
+                let how = match host.by {
+                    Some("exact") => format!("has the domain {domain}"),
+                    Some("any") => format!("takes every host; none of {} has {}", count(host.of, "virtual host"), host.looked_for),
+                    _ => format!("{} is in {domain}", host.looked_for),
+                };
+                self.dim(&how);
+            }
+            _ => {
+                self.step("no virtual host", "", "");
+                self.line(&format!("none of {} has {}", count(host.of, "virtual host"), host.looked_for));
+            }
+        }
+    }
+
+    fn tried(&mut self) {
+        let simulation = &self.report.simulation;
+        let Some((last, before)) = simulation.tried.split_last() else { return };
+        let of = simulation.host.as_ref().map_or(0, |host| host.routes);
+        let _ = writeln!(self.out, "\n{} {}", self.style.green("→"), plain(&format!("routes: {} of {of} tried", simulation.tried.len())));
+        // What fails by its path alone is the rule, and tells least.
+        let near = |tried: &&simulate::Tried| {
+            !tried.failed.as_ref().is_some_and(|failed| matches!(failed.matcher.as_str(), "prefix" | "path" | "path_separated_prefix"))
+        };
+        let shown: Vec<&simulate::Tried> = if self.all || before.len() <= MOST {
+            before.iter().collect()
+        } else {
+            let mut shown: Vec<&simulate::Tried> = before.iter().filter(near).rev().take(MOST).collect();
+            shown.reverse();
+            shown
+        };
+        if shown.len() < before.len() {
+            let hidden = before.len() - shown.len();
+            self.dim(&format!("{} before it did not match; --all shows them", count(hidden, if shown.is_empty() { "route" } else { "more route" })));
+        }
+        for tried in shown {
+            self.one_tried(tried);
+        }
+        self.one_tried(last);
+        let shadowed = &simulation.shadowed;
+        if !shadowed.is_empty() {
+            let most = if self.all { usize::MAX } else { 5 };
+            let names: Vec<String> = shadowed.iter().take(most).map(|of| format!("{} {}", of.index, of.path)).collect();
+            let more = if shadowed.len() > names.len() { format!(" and {} more", shadowed.len() - names.len()) } else { String::new() };
+            self.dim(&format!("after it, {} would have taken it too: {}{more}", count(shadowed.len(), "route"), names.join(", ")));
+        }
+    }
+
+    fn one_tried(&mut self, tried: &simulate::Tried) {
+        let name = if tried.name.is_empty() { String::new() } else { format!(" {}", tried.name) };
+        let head = plain(&format!("{}{name} {}", tried.index, tried.path)).into_owned();
+        let origin = self.origin(&format!("tried {}", tried.index));
+        let line = match &tried.failed {
+            // A path matcher has been told of with the route.
+            Some(failed) if tried.path == format!("{} {}", failed.matcher, failed.expected) => {
+                let seen = self.style.yellow(plain(failed.seen.as_deref().unwrap_or_default()));
+                format!("{} {head}, saw {seen}{origin}", self.style.red("✗"))
+            }
+            Some(failed) => format!("{} {head}: {}{origin}", self.style.red("✗"), self.failed(failed)),
+            None => format!("{} {}{origin}", self.style.green("✓"), self.style.bold(head)),
+        };
+        let _ = writeln!(self.out, "    {line}");
+    }
+
+    fn end(&mut self) {
+        let simulation = &self.report.simulation;
+        let status = simulation.status.map(|status| status.to_string()).unwrap_or_default();
+        let what = match simulation.outcome {
+            simulate::Outcome::Forward => "forward".to_owned(),
+            simulate::Outcome::Redirect => format!("redirect {status}"),
+            simulate::Outcome::DirectResponse => format!("Envoy answers {status}"),
+            simulate::Outcome::Reset => "the connection is closed".to_owned(),
+            simulate::Outcome::NoListener => "no listener".to_owned(),
+            simulate::Outcome::NoFilterChain => "no filter chain".to_owned(),
+            simulate::Outcome::NoVirtualHost | simulate::Outcome::NoRoute => format!("no route: Envoy answers {status}"),
+        };
+        let good = matches!(simulation.outcome, simulate::Outcome::Forward | simulate::Outcome::Redirect);
+        let what = if good { self.style.bold(what) } else { self.style.yellow(what) };
+        let origin = self.origin("route");
+        let _ = writeln!(self.out, "\n{} {what}{origin}", self.style.green("→"));
+        if let Some(why) = &simulation.why {
+            self.line(why);
+        }
+        if let Some(location) = &simulation.location {
+            let _ = writeln!(self.out, "    location {}", self.style.cyan(plain(location)));
+        }
+        if let Some(body) = &simulation.body {
+            self.line(&format!("body {body:?}"));
+        }
+    }
+
+    fn upstream(&mut self) {
+        let simulation: &Simulation = &self.report.simulation;
+        let Some(upstream) = &simulation.upstream else { return self.clusters() };
+        let request = format!("{} {}", upstream.method, upstream.path);
+        let _ = writeln!(self.out, "    {}", self.style.cyan(plain(&request)));
+        let _ = writeln!(self.out, "    {}", self.style.cyan(plain(&format!("host: {}", upstream.authority))));
+        self.changes(&upstream.headers_added);
+        for name in &upstream.headers_removed {
+            let _ = writeln!(self.out, "    {} {}", self.style.red("-"), plain(name));
+        }
+        self.changes(&upstream.headers_by_envoy);
+        self.clusters();
+    }
+
+    fn changes(&mut self, changes: &[HeaderChange]) {
+        for change in changes {
+            let text = match &change.value {
+                Some(value) => format!("{}: {value}", change.name),
+                None => change.name.clone(),
+            };
+            let sign = if change.action == "remove" { self.style.red("-") } else { self.style.green("+") };
+            let _ = writeln!(self.out, "    {sign} {}  {}", plain(&text), self.style.dim(format!("({})", change.level.replace('_', " "))));
+        }
+    }
+
+    fn clusters(&mut self) {
+        let simulation = &self.report.simulation;
+        for share in &simulation.clusters {
+            let what =
+                if simulation.clusters.len() > 1 { format!("cluster, {:.4}%", share.percent).replace(".0000%", "%") } else { "cluster".to_owned() };
+            self.step(&what, &share.name, &format!("cluster {}", share.name));
+            let Some(view) = simulation.upstream_clusters.iter().find(|view| view.name == share.name) else { continue };
+            if !view.known {
+                self.line("there is no such cluster");
+                continue;
+            }
+            let most = view.endpoints.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+            let more = if view.endpoints.len() > 4 { format!(" and {} more", view.endpoints.len() - 4) } else { String::new() };
+            let endpoints = if most.is_empty() { "endpoints not known".to_owned() } else { format!("{most}{more}") };
+            self.line(&format!("{} {}, {endpoints}", view.discovery, view.load_balancing));
+            if let Some(tls) = &view.tls {
+                self.line(&format!("TLS: {tls}"));
+            }
+            for limit in &view.circuit_breakers {
+                self.dim(&format!("circuit breakers {limit}"));
+            }
+            for setting in &view.settings {
+                self.dim(&format!("{} {}", setting.name, setting.value));
+            }
+        }
+    }
+
+    fn besides(&mut self) {
+        let simulation = &self.report.simulation;
+        let mut rows: Vec<(String, String)> = Vec::new();
+        rows.extend(
+            simulation.timeout.iter().map(|timeout| ("timeout".to_owned(), if timeout == "0s" { "none".to_owned() } else { timeout.clone() })),
+        );
+        rows.extend(simulation.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())));
+        if !rows.is_empty() {
+            self.step("with", "", "");
+            for (name, value) in rows {
+                let _ = writeln!(self.out, "    {} {}", self.style.dim(plain(&name)), plain(&value));
+            }
+        }
+        if simulation.filters.len() > 1 {
+            self.step("HTTP filters", "", "");
+            for filter in &simulation.filters {
+                let does = filter.does.as_ref().map(|does| format!("  {}", self.style.dim(plain(does)))).unwrap_or_default();
+                let name = plain(&filter.name).into_owned();
+                let line =
+                    if filter.enabled { format!("{name}{does}") } else { format!("{} {}", self.style.dim(name), self.style.yellow("disabled")) };
+                let _ = writeln!(self.out, "    {line}");
+            }
+        }
+        if !simulation.response_headers.is_empty() {
+            self.step("response headers", "", "");
+            let changes = simulation.response_headers.clone();
+            self.changes(&changes);
+        }
+    }
+}

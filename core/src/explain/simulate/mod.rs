@@ -1,0 +1,94 @@
+//! What an Envoy does with a request.
+//!
+//! A [`Gateway`] is an Envoy's configuration with indexes; [`Gateway::simulate`] takes a request through it as Envoy 1.40 does: listener,
+//! filter chain, connection manager, virtual host, routes, and what the route does. Each part follows the files of Envoy's source that it
+//! names, and is held against a real Envoy by `tests/suite/differential`.
+//!
+//! What is not simulated: bodies, what HTTP filters decide (they are taken to let the request pass, and named), upstreams' health,
+//! extensions (named, never passed over in silence).
+//!
+//! What must not be here: a compilation, origins, rendering.
+
+mod action;
+mod connection;
+mod curl;
+mod describe;
+mod headers;
+mod manager;
+mod matcher;
+mod path;
+mod request;
+mod run;
+mod simulation;
+mod table;
+
+pub use request::{Headers, Protocol, Request};
+pub use simulation::{
+    ChainTried, ClusterShare, ClusterView, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen, Setting,
+    Simulation, Tried, Upstream,
+};
+
+use super::EnvoyConfig;
+use crate::backend::envoy::v3::pb;
+use hashbrown::HashMap;
+use table::Table;
+
+/// An Envoy's configuration, ready to be asked.
+pub struct Gateway<'a> {
+    config: &'a EnvoyConfig,
+    /// By the address of the message.
+    tables: HashMap<usize, Table<'a>>,
+    by_name: HashMap<&'a str, usize>,
+}
+
+impl<'a> Gateway<'a> {
+    /// Indexes a configuration.
+    #[must_use]
+    pub fn new(config: &'a EnvoyConfig) -> Self {
+        let mut tables = HashMap::default();
+        for (pointer, table) in config.route_tables() {
+            tables.insert(address(table), Table::new(table, pointer));
+        }
+        let mut by_name = HashMap::default();
+        for table in &config.routes {
+            by_name.entry(table.message.name.as_str()).or_insert_with(|| address(&table.message));
+        }
+        Self { config, tables, by_name }
+    }
+
+    /// What becomes of a request. Of the routes before the one that takes it, only those are told of that an index does not rule out.
+    #[must_use]
+    pub fn simulate(&self, request: &Request) -> Simulation {
+        run::run(self, request, false)
+    }
+
+    /// What becomes of a request, with every route before the one that takes it, and those after it that would take it too.
+    #[must_use]
+    pub fn simulate_tracing(&self, request: &Request) -> Simulation {
+        run::run(self, request, true)
+    }
+
+    /// The table of routes of a connection manager.
+    fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, alloc::string::String> {
+        use pb::hcm::http_connection_manager::RouteSpecifier;
+        let key = match &manager.route_specifier {
+            Some(RouteSpecifier::RouteConfig(table)) => Some(address(table)),
+            Some(RouteSpecifier::Rds(rds)) => {
+                let known = self.by_name.get(rds.route_config_name.as_str()).copied();
+                return known
+                    .and_then(|key| self.tables.get(&key))
+                    .ok_or_else(|| alloc::format!("the table of routes {} has not been given to Envoy", rds.route_config_name));
+            }
+            Some(RouteSpecifier::ScopedRoutes(_)) => return Err("the connection manager uses scoped routes, which are not simulated".into()),
+            None => None,
+        };
+        key.and_then(|key| self.tables.get(&key)).ok_or_else(|| "the connection manager has no routes".into())
+    }
+}
+
+fn address(table: &pb::route::RouteConfiguration) -> usize {
+    core::ptr::from_ref(table).addr()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! Matching as RE2 matches.
+//!
+//! An expression is put into the words of the `regex` project's parser where the two differ, and run by its engines, which are linear in
+//! text and expression as RE2 is. What differs: RE2's `\d`, `\s`, `\w` and `\b` know ASCII only; `\C`, `\Q...\E` and octal escapes exist;
+//! in a class `[`, `&&`, `--` and `~~` mean themselves; `\<`, `{,3}` and a `{` that begins no repetition do too; flags are `imsU`.
+//! Left over: invalid UTF-8 is no text here, and `(?i)` folds by the tables of another Unicode version.
+//!
+//! What must not be here: whether Envoy takes an expression ([`super::check`]).
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use regex_automata::meta;
+use regex_automata::util::captures::Captures;
+use regex_syntax::hir::{Hir, Look};
+
+/// An expression that can be matched.
+#[derive(Clone, Debug)]
+pub struct Regex {
+    full: meta::Regex,
+    part: meta::Regex,
+}
+
+/// Larger programs are not run: bytes.
+const MOST_MEMORY: usize = 4 << 20;
+
+impl Regex {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    ///
+    /// RE2 refuses it, or it is larger than what is run here.
+    pub fn new(regex: &str) -> Result<Self, String> {
+        super::check(regex, u32::MAX)?;
+        let translated = translate(regex);
+        let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&translated).map_err(|error| match error {
+            regex_syntax::Error::Parse(error) => error.kind().to_string(),
+            regex_syntax::Error::Translate(error) => error.kind().to_string(),
+            _ => "it cannot be read".to_string(),
+        })?;
+        let config = meta::Config::new().utf8_empty(true).nfa_size_limit(Some(MOST_MEMORY)).hybrid_cache_capacity(MOST_MEMORY / 4);
+        let builder = |hir: &Hir| {
+            let built = meta::Builder::new().configure(config.clone()).build_from_hir(hir);
+            built.map_err(|_| "its program is larger than what is run here".to_string())
+        };
+        let full = Hir::concat(alloc::vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)]);
+        Ok(Self { full: builder(&full)?, part: builder(&hir)? })
+    }
+
+    /// Whether it matches the whole text.
+    #[must_use]
+    pub fn is_full_match(&self, text: &str) -> bool {
+        self.full.is_match(text)
+    }
+
+    /// The text with every match replaced, `\0` to `\9` in the substitution being what groups hold.
+    #[must_use]
+    pub fn replace_all(&self, text: &str, substitution: &str) -> String {
+        let mut out = String::new();
+        let mut last = 0;
+        for found in self.part.captures_iter(text) {
+            let Some(whole) = found.get_match() else { continue };
+            out.push_str(text.get(last..whole.start()).unwrap_or_default());
+            substitute(&mut out, text, &found, substitution);
+            last = whole.end();
+        }
+        out.push_str(text.get(last..).unwrap_or_default());
+        out
+    }
+}
+
+fn substitute(out: &mut String, text: &str, found: &Captures, substitution: &str) {
+    let mut chars = substitution.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(digit) if digit.is_ascii_digit() => {
+                    let group = found.get_group(digit as usize - '0' as usize);
+                    out.push_str(group.and_then(|span| text.get(span.start..span.end)).unwrap_or_default());
+                }
+                Some('\\') => out.push('\\'),
+                _ => {}
+            },
+            c => out.push(c),
+        }
+    }
+}
+
+/// What every text that matches begins with, as far as a look at the expression tells.
+#[must_use]
+pub fn literal_prefix(regex: &str) -> &str {
+    let body = regex.strip_prefix('^').unwrap_or(regex);
+    if body.contains('|') {
+        return "";
+    }
+    let end = body.find(['\\', '.', '[', ']', '(', ')', '{', '}', '*', '+', '?', '^', '$']).unwrap_or(body.len());
+    let literal = body.get(..end).unwrap_or_default();
+    match body.get(end..).and_then(|rest| rest.chars().next()) {
+        // The last character may be missing.
+        Some('*' | '?' | '{') => {
+            let last = literal.chars().next_back().map_or(0, char::len_utf8);
+            literal.get(..literal.len() - last).unwrap_or_default()
+        }
+        _ => literal,
+    }
+}
+
+/// In the words of the other parser. The expression has been checked.
+fn translate(regex: &str) -> String {
+    let mut out = String::with_capacity(regex.len() + 8);
+    let mut rest = regex;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\\' => rest = escape(rest, false, &mut out),
+            '[' => rest = class(rest, &mut out),
+            '{' if !begins_repetition(rest) => out.push_str("\\{"),
+            '}' if !ends_repetition(&out) => out.push_str("\\}"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn begins_repetition(rest: &str) -> bool {
+    let Some((inner, _)) = rest.split_once('}') else { return false };
+    let (low, high) = inner.split_once(',').unwrap_or((inner, "0"));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    !low.is_empty() && digits(low) && digits(high)
+}
+
+fn ends_repetition(out: &str) -> bool {
+    let digits = out.trim_end_matches(|c: char| c.is_ascii_digit() || c == ',');
+    digits.len() < out.len() && digits.ends_with('{') && !digits.ends_with("\\{")
+}
+
+/// A class, after its `[`.
+fn class<'r>(mut rest: &'r str, out: &mut String) -> &'r str {
+    out.push('[');
+    if let Some(after) = rest.strip_prefix('^') {
+        out.push('^');
+        rest = after;
+    }
+    let mut first = true;
+    // What a `-` would be: itself, or what makes a range of the character before it and the one after.
+    let (mut low, mut open) = (false, false);
+    while let Some(c) = rest.chars().next() {
+        let named = rest.strip_prefix("[:").and_then(|inner| inner.find(":]")).map(|at| at + 4);
+        if let Some(end) = named {
+            out.push_str(&rest[..end]);
+            rest = &rest[end..];
+            (first, low, open) = (false, false, false);
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
+        if c == '-' && low && !rest.starts_with(']') {
+            out.push('-');
+            (low, open) = (false, true);
+            continue;
+        }
+        match c {
+            ']' if !first => {
+                out.push(']');
+                return rest;
+            }
+            '\\' => rest = escape(rest, true, out),
+            '[' | ']' | '&' | '~' | '-' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+        (first, low, open) = (false, !open, false);
+    }
+    rest
+}
+
+/// An escape, after its backslash.
+fn escape<'r>(rest: &'r str, in_class: bool, out: &mut String) -> &'r str {
+    let Some(c) = rest.chars().next() else { return rest };
+    let after = &rest[c.len_utf8()..];
+    let set = |plain: &str| if in_class { plain.to_string() } else { format!("[{plain}]") };
+    match c {
+        'd' => out.push_str(&set("0-9")),
+        's' => out.push_str(&set("\\t\\n\\f\\r ")),
+        'w' => out.push_str(&set("0-9A-Za-z_")),
+        'D' => out.push_str("[^0-9]"),
+        'S' => out.push_str("[^\\t\\n\\f\\r ]"),
+        'W' => out.push_str("[^0-9A-Za-z_]"),
+        'b' if !in_class => out.push_str("(?-u:\\b)"),
+        'B' if !in_class => out.push_str("(?-u:\\B)"),
+        'C' => out.push_str("(?s-u:.)"),
+        'Q' => {
+            let (literal, after) = after.split_once("\\E").unwrap_or((after, ""));
+            out.push_str(&regex_syntax::escape(literal));
+            return after;
+        }
+        '0'..='7' => {
+            let digits = rest.bytes().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
+            let value = u32::from_str_radix(&rest[..digits], 8).unwrap_or_default();
+            out.push_str(&format!("\\x{{{value:X}}}"));
+            return &rest[digits..];
+        }
+        'p' | 'P' | 'x' => {
+            out.push('\\');
+            out.push(c);
+            let length = if after.starts_with('{') { after.find('}').map_or(0, |end| end + 1) } else { 0 };
+            out.push_str(&after[..length]);
+            return &after[length..];
+        }
+        'a' | 'f' | 'n' | 'r' | 't' | 'v' | 'A' | 'z' => {
+            out.push('\\');
+            out.push(c);
+        }
+        c => out.push_str(&regex_syntax::escape(c.encode_utf8(&mut [0; 4]))),
+    }
+    after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Regex, literal_prefix};
+
+    fn full(regex: &str, text: &str) -> bool {
+        Regex::new(regex).unwrap_or_else(|error| panic!("{regex}: {error}")).is_full_match(text)
+    }
+
+    #[test]
+    fn the_whole_text_must_match() {
+        assert!(full("/a/.*", "/a/b"));
+        assert!(!full("/a", "/a/b"));
+        assert!(!full("a", "ba"));
+        assert!(full("a|ab", "ab"), "no branch is preferred");
+        assert!(!full("a.b", "a\nb"));
+    }
+
+    #[test]
+    fn classes_know_ascii_only() {
+        assert!(!full(r"\d", "٣"));
+        assert!(full(r"\d+", "42"));
+        assert!(!full(r"\w", "é"));
+        assert!(full(r"[\w-]+", "a-b_c"));
+        assert!(full(r"[^\d]", "é"));
+        assert!(full(".", "é"));
+        assert!(full(r"\pL+", "été"));
+    }
+
+    #[test]
+    fn what_the_other_parser_reads_otherwise_means_itself() {
+        assert!(full("a{,3}", "a{,3}"));
+        assert!(full("a{x}", "a{x}"));
+        assert!(full("[a&&b]+", "a&b"));
+        assert!(full("[[a]", "["));
+        assert!(full("[]a]+", "]a"));
+        assert!(full(r"\<b\>", "<b>"));
+        assert!(full(r"\Qa.b\E+", "a.bb"));
+        assert!(full(r"\101", "A"));
+        assert!(full("[--/]", "."));
+        assert!(full("[[:alpha:]]{2}", "ab"));
+        assert!(full("(?i)abc", "ABC"));
+    }
+
+    #[test]
+    fn groups_go_into_substitutions() {
+        let regex = Regex::new("/(a+)/(b*)").unwrap();
+        assert_eq!(regex.replace_all("/aa/b/a/", r"/\2/\1\\"), r"/b/aa\//a\");
+        assert_eq!(Regex::new("b*").unwrap().replace_all("abc", "x"), "xaxcx");
+    }
+
+    #[test]
+    fn prefixes_are_what_every_match_begins_with() {
+        for (regex, prefix) in [
+            ("/a/.*", "/a/"),
+            ("^/ab?", "/a"),
+            ("/x(y)z", "/x"),
+            ("/a|/b", ""),
+            ("(?i)/a", ""),
+            ("", ""),
+            ("/a*", "/"),
+            ("/é+", "/é"),
+            ("/é{2}", "/"),
+        ] {
+            assert_eq!(literal_prefix(regex), prefix, "{regex}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused() {
+        assert!(Regex::new("((a{1000}){1000}){1000}").is_err());
+        assert!(Regex::new("(?=a)").is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! What we say of a request is what a real Envoy does with it.
+//!
+//! Envoy is started with what an input compiles to: each filter chain at a port of its own, upstreams an echo of what they were sent,
+//! filters that would ask others left out. Requests come from the configuration's own matchers and their boundaries.
+//!
+//! `CHANCERY_ENVOY` names the program; without it nothing is asked. `CHANCERY_CORPUS` with `CHANCERY_DIFFERENTIAL=N` asks N requests of
+//! every input of the corpus (`CHANCERY_ENVOY_ONE_IN` takes one in so many); otherwise some of every example are asked.
+//!
+//! Not compared: TLS, and so which filter chain is taken by it; what chance decides; which of several clusters is chosen.
+
+mod envoy;
+mod requests;
+
+use crate::envoy::cases;
+use crate::examples;
+use chancery_core::backend::envoy::v3::pb;
+use chancery_core::explain::EnvoyConfig;
+use chancery_core::explain::simulate::{Gateway, Outcome, Request, Simulation};
+use chancery_tests::chance::Chance;
+use chancery_tests::work::Work;
+use envoy::{Answer, Envoy, rig};
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// What came of comparing.
+#[derive(Default)]
+struct Tally {
+    inputs: usize,
+    asked: usize,
+    outcomes: BTreeMap<&'static str, usize>,
+    by_chance: usize,
+    refused: usize,
+    differences: Vec<String>,
+}
+
+/// Asks of one input.
+fn compare(program: &OsString, name: &str, bootstrap: pb::bootstrap::Bootstrap, most: usize, tally: &mut Tally) {
+    let Some(rigged) = rig(bootstrap) else { return };
+    let config = EnvoyConfig::of_bootstrap(rigged.clone());
+    let gateway = Gateway::new(&config);
+    let mut chance = Chance::new(name.bytes().map(u64::from).sum());
+    let mut requests = requests::requests(&config, &mut chance);
+    chance.shuffle(&mut requests);
+    requests.truncate(most);
+    if requests.is_empty() {
+        return;
+    }
+    let Some(envoy) = Envoy::start(program, name, &rigged) else {
+        tally.refused += 1;
+        return;
+    };
+    tally.inputs += 1;
+    for request in requests {
+        let simulation = gateway.simulate(&request);
+        let is_chance = |odds: Option<f64>| odds.is_some();
+        let by_chance = simulation.tried.iter().any(|tried| {
+            is_chance(tried.odds)
+                || tried.failed.as_ref().is_some_and(|failed| failed.matcher == "runtime_fraction" && failed.expected != "0% of requests")
+        });
+        if by_chance {
+            tally.by_chance += 1;
+            continue;
+        }
+        let Some(answer) = envoy.ask(&request) else { continue };
+        tally.asked += 1;
+        *tally.outcomes.entry(simulation.outcome.name()).or_default() += 1;
+        if let Some(difference) = difference(&simulation, &answer) {
+            let headers: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            tally.differences.push(format!(
+                "{name}: {} {}{} port {:?} [{}]: {difference}",
+                request.method,
+                request.authority,
+                request.path,
+                request.port,
+                headers.join("; ")
+            ));
+        }
+    }
+}
+
+/// In what they differ.
+fn difference(said: &Simulation, got: &Answer) -> Option<String> {
+    let status = match said.outcome {
+        Outcome::Forward => Some(200),
+        Outcome::Redirect | Outcome::DirectResponse | Outcome::NoVirtualHost | Outcome::NoRoute => said.status,
+        Outcome::Reset | Outcome::NoFilterChain | Outcome::NoListener => None,
+    };
+    if status != got.status {
+        return Some(format!("we say {} {status:?} ({:?}), Envoy {:?} {:?}", said.outcome.name(), said.why, got.status, got.header("x-rig-route")));
+    }
+    if let Some(route) = got.header("x-rig-route") {
+        let ours = said.route.as_ref().map(|route| route.name.as_str());
+        if ours != Some(route) {
+            return Some(format!("we say route {ours:?}, Envoy {route}"));
+        }
+    }
+    if said.outcome == Outcome::Redirect && said.location.as_deref() != got.header("location") {
+        return Some(format!("we say location {:?}, Envoy {:?}", said.location, got.header("location")));
+    }
+    let (Outcome::Forward, Some(echo), Some(upstream)) = (said.outcome, &got.echo, &said.upstream) else { return None };
+    if let Some(cluster) = got.header("x-rig-cluster")
+        && !said.clusters.iter().any(|share| share.name == cluster)
+    {
+        return Some(format!("we say clusters {:?}, Envoy {cluster}", said.clusters));
+    }
+    let sent = (echo.method.as_str(), echo.path.as_str(), echo.header("host").unwrap_or_default());
+    let ours = (upstream.method.as_str(), upstream.path.as_str(), upstream.authority.as_str());
+    if sent != ours {
+        return Some(format!("we say upstream {ours:?}, Envoy sent {sent:?}"));
+    }
+    // Of several clusters each may have headers of its own.
+    let certain = |level: &str| said.clusters.len() == 1 || level != "cluster";
+    for change in upstream.headers_added.iter().chain(&upstream.headers_by_envoy).filter(|change| certain(change.level)) {
+        let Some(value) = change.value.as_deref().filter(|value| !value.contains('<')) else { continue };
+        let values: Vec<&str> = echo.headers.iter().filter(|(name, _)| *name == change.name).map(|(_, value)| value.as_str()).collect();
+        if !values.iter().any(|got| *got == value || got.split(',').any(|part| part.trim() == value)) {
+            return Some(format!("we say header {}: {value} ({}), Envoy sent {values:?}", change.name, change.level));
+        }
+    }
+    let again = |name: &str| upstream.headers_added.iter().any(|change| change.name == name);
+    upstream
+        .headers_removed
+        .iter()
+        .find(|name| !again(name) && echo.header(name).is_some())
+        .map(|name| format!("we say {name} is removed, Envoy sent it"))
+}
+
+/// Shows what came of it; no difference may be left.
+fn settle(what: &str, tally: Tally) {
+    println!(
+        "{what}: {} requests over {} inputs, {} differences; {:?}; left to chance {}; inputs that Envoy did not start with {}",
+        tally.asked,
+        tally.inputs,
+        tally.differences.len(),
+        tally.outcomes,
+        tally.by_chance,
+        tally.refused
+    );
+    for difference in tally.differences.iter().take(60) {
+        println!("  {difference}");
+    }
+    assert!(tally.differences.is_empty(), "{} of {} requests differ", tally.differences.len(), tally.asked);
+    assert_eq!(tally.refused, 0, "Envoy starts with every input");
+}
+
+fn program() -> Option<OsString> {
+    let program = env::var_os("CHANCERY_ENVOY");
+    if program.is_none() {
+        println!("skipped: CHANCERY_ENVOY names no program");
+    }
+    program
+}
+
+fn bootstrap(work: &Work) -> pb::bootstrap::Bootstrap {
+    chancery_core::backend::envoy::v3::bootstrap(&work.compilation.ir, &chancery_core::backend::envoy::Options::default())
+}
+
+/// Where requests come from.
+fn here() -> IpAddr {
+    IpAddr::V4(Ipv4Addr::LOCALHOST)
+}
+
+fn request(method: &str, authority: &str, path: &str, port: u32) -> Option<Request> {
+    let mut request = Request::new(method, "http://x/").ok()?;
+    request.authority = authority.to_string();
+    request.path = path.to_string();
+    request.port = Some(port);
+    request.source = Some(here());
+    request.destination = Some(here());
+    Some(request)
+}
+
+#[test]
+fn envoy_does_with_examples_what_we_say() {
+    let Some(program) = program() else { return };
+    let mut tally = Tally::default();
+    for example in examples::examples().into_iter().filter(|example| example.name.starts_with("ambassador/")).take(4) {
+        let work = Work::new(&example.inputs, &example.options);
+        compare(&program, &example.name.replace('/', "-"), bootstrap(&work), 80, &mut tally);
+    }
+    settle("examples", tally);
+}
+
+#[test]
+fn envoy_does_with_the_corpus_what_we_say() {
+    let most = env::var("CHANCERY_DIFFERENTIAL").ok().and_then(|text| text.parse().ok());
+    let (Some(program), Some(most)) = (program(), most) else { return };
+    let mut tally = Tally::default();
+    for (name, inputs, options) in cases() {
+        let work = Work::new(&inputs, &options);
+        compare(&program, &name, bootstrap(&work), most, &mut tally);
+    }
+    settle("corpus", tally);
+}
