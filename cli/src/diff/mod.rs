@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// One side, read.
 enum Loaded {
-    Compiled { compilation: Box<Compilation>, map: Box<OutputMap>, config: EnvoyConfig },
+    Compiled { compilation: Box<Compilation>, map: Box<OutputMap>, config: Box<EnvoyConfig> },
     Running(Box<Running>),
 }
 
@@ -25,7 +25,7 @@ impl Loaded {
     fn compiled(given: &input::Given) -> Self {
         let (mut compiler, compilation) = given.compile();
         let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
-        Loaded::Compiled { config: EnvoyConfig::of(&compilation), map: Box::new(map), compilation: Box::new(compilation) }
+        Loaded::Compiled { config: Box::new(EnvoyConfig::of(&compilation)), map: Box::new(map), compilation: Box::new(compilation) }
     }
 
     /// A file, a folder, a revision of git, a snapshot, a dump or a bootstrap.
