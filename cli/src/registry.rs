@@ -7,7 +7,7 @@ use crate::args::{CodesArgs, Format, ListArgs};
 use crate::output::{print, print_json};
 use crate::style::Style;
 use chancery_core::diagnostic::{Severity, codes};
-use chancery_core::dialect::ambassador::{fetch::ALSO_READ, kinds};
+use chancery_core::dialect::Dialect;
 use chancery_core::resource::nearest;
 use serde_json::json;
 use std::fmt::Write;
@@ -15,33 +15,49 @@ use std::fmt::Write;
 /// Lists kinds.
 pub fn kinds(args: &ListArgs, style: &Style) -> Outcome {
     if args.format == Format::Json {
-        let rows: Vec<_> = kinds::ALL
-            .iter()
-            .map(|kind| {
-                let versions: Vec<&str> = kind.versions.iter().map(|version| version.api_version()).collect();
-                json!({ "kind": kind.name, "plural": kind.plural, "resource": kind.resource(), "versions": versions, "config_key": kind.config_key, "summary": kind.doc })
-            })
-            .collect();
-        let others: Vec<_> = ALSO_READ.iter().map(|(group, kind, doc)| json!({ "kind": kind, "group": group, "summary": doc })).collect();
-        print_json(&json!({ "kinds": rows, "also_read": others }))?;
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for dialect in Dialect::ALL {
+            for kind in dialect.listing() {
+                let versions: Vec<String> = kind.versions.iter().map(|version| joined(&[kind.group, version], "/")).collect();
+                let resource = kind.plural.map(|plural| joined(&[plural, kind.group], "."));
+                let rows = if kind.own { &mut own } else { &mut others };
+                rows.push(json!({
+                    "dialect": dialect.name(), "kind": kind.name, "group": kind.group, "plural": kind.plural, "resource": resource,
+                    "versions": versions, "config_key": kind.config_key, "summary": kind.doc,
+                }));
+            }
+        }
+        print_json(&json!({ "kinds": own, "also_read": others }))?;
         return Ok(0);
     }
-    let width = kinds::ALL.iter().map(|kind| kind.name.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for kind in kinds::ALL {
-        let versions: Vec<&str> = kind.versions.iter().map(|version| version.name()).collect();
-        let _ = writeln!(out, "{}  {}", style.bold(format!("{:<width$}", kind.name)), kind.doc);
-        let _ = writeln!(out, "{:<width$}  {}", "", style.dim(format!("{}, {}", kind.resource(), versions.join(" "))));
-    }
-    let _ = writeln!(out, "\nRead beside them:");
-    for (group, kind, doc) in ALSO_READ {
-        let _ = writeln!(out, "{}  {doc}", style.bold(format!("{kind:<width$}")));
-        if !group.is_empty() {
-            let _ = writeln!(out, "{:<width$}  {}", "", style.dim(group));
+    for dialect in Dialect::ALL {
+        let kinds = dialect.listing();
+        let width = kinds.iter().map(|kind| kind.name.len()).max().unwrap_or(0);
+        let break_before = if out.is_empty() { "" } else { "\n" };
+        let _ = writeln!(out, "{break_before}{}", style.bold(format!("{}:", dialect.name())));
+        for kind in kinds.iter().filter(|kind| kind.own) {
+            let _ = writeln!(out, "{}  {}", style.bold(format!("{:<width$}", kind.name)), kind.doc);
+            let resource = joined(&[kind.plural.unwrap_or_default(), kind.group], ".");
+            let _ = writeln!(out, "{:<width$}  {}", "", style.dim(format!("{resource}, {}", kind.versions.join(" "))));
+        }
+        let _ = writeln!(out, "\nRead beside them:");
+        for kind in kinds.iter().filter(|kind| !kind.own) {
+            let _ = writeln!(out, "{}  {}", style.bold(format!("{:<width$}", kind.name)), kind.doc);
+            let details = joined(&[kind.group, &kind.versions.join(" ")], ", ");
+            if !kind.group.is_empty() {
+                let _ = writeln!(out, "{:<width$}  {}", "", style.dim(details));
+            }
         }
     }
     print(&out)?;
     Ok(0)
+}
+
+/// What is there of some texts, with a separator between.
+fn joined(parts: &[&str], separator: &str) -> String {
+    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+    parts.join(separator)
 }
 
 /// Lists codes, or shows the page of one.

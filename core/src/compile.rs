@@ -10,7 +10,7 @@ use crate::backend::envoy::v3::Emitted;
 use crate::config::{Config, Ledger, Payload, Presence};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::secret;
-use crate::dialect::{Dialect, ambassador, contour};
+use crate::dialect::{Dialect, ambassador, contour, detect};
 use crate::ir::{Ir, SecretReference};
 use crate::resource::{DocumentCache, Inputs, Objects, read};
 use crate::text::Node;
@@ -87,7 +87,7 @@ impl Compiler {
 
     /// Compiles.
     pub fn compile(&mut self, inputs: &Inputs, options: &Options) -> Compilation {
-        let dialect = options.dialect.unwrap_or_default();
+        let dialect = options.dialect.unwrap_or_else(|| detect(inputs.inputs.iter().map(|input| &*input.text)));
         let reading = match dialect {
             Dialect::Ambassador => ambassador::fetch::read_options(),
             Dialect::Contour => contour::read_options(&options.contour),

@@ -1,5 +1,7 @@
 //! A value of the wrong type in every field of every kind, made from the table of kinds: an error at its line, and the rest compiles.
 
+use chancery_core::compile::Options;
+use chancery_core::dialect::Dialect;
 use chancery_core::dialect::ambassador::kinds::{ALL, Kind, Version};
 use chancery_core::schema::{Others, Schema, Shape};
 use chancery_tests::fixture::GATEWAY;
@@ -70,8 +72,8 @@ fn within(schema: &Schema, steps: &mut Vec<Step>, into: &mut Vec<Spot>) {
 }
 
 /// The object with that value there; the value stands on the last line.
-fn document(kind: &Kind, version: Version, name: &str, steps: &[Step], value: &str) -> String {
-    let mut text = format!("---\napiVersion: {}\nkind: {}\nmetadata: {{name: {name}, namespace: default}}\nspec:", version.api_version(), kind.name);
+fn document((kind, api_version): (&str, &str), name: &str, steps: &[Step], value: &str) -> String {
+    let mut text = format!("---\napiVersion: {}\nkind: {}\nmetadata: {{name: {name}, namespace: default}}\nspec:", api_version, kind);
     let (mut indent, mut same_line) = (1, false);
     for step in steps {
         if !same_line {
@@ -92,6 +94,32 @@ fn document(kind: &Kind, version: Version, name: &str, steps: &[Step], value: &s
     }
     let _ = writeln!(text, "{}{value}", if same_line { "" } else { " " });
     text
+}
+
+/// What Contour reads, by its schemas and those of Gateway API and of Kubernetes: the API server refuses the object, at the line.
+#[test]
+fn a_wrong_type_is_told_of_at_its_line_in_every_kind_that_contour_reads() {
+    let (mut silent, mut count) = (Vec::new(), 0);
+    for kind in Dialect::Contour.kinds() {
+        let mut all = Vec::new();
+        spots(kind.spec, &mut Vec::new(), &mut all);
+        let wrong = |spot: &Spot| VALUES.iter().filter(|(name, _)| !spot.fits.contains(name)).map(|(_, value)| *value).collect::<Vec<_>>();
+        let documents: Vec<_> = all.iter().flat_map(|spot| wrong(spot).into_iter().map(move |value| (spot, value))).collect();
+        count += documents.len();
+        let (mut text, mut ends, mut line) = (String::new(), Vec::new(), 0);
+        for (index, (spot, value)) in documents.iter().enumerate() {
+            let document = document((kind.name, &kind.api_version), &format!("x{index}"), &spot.steps, value);
+            line += document.lines().count();
+            ends.push((line, document.clone()));
+            text.push_str(&document);
+        }
+        let options = Options { dialect: Some(Dialect::Contour), ..Options::default() };
+        let findings = Work::new(&inputs([("input.yaml", text.as_str())]), &options).findings();
+        let told: BTreeSet<usize> = findings.iter().filter_map(|finding| finding.span.as_ref()).map(|span| span.line as usize).collect();
+        silent.extend(ends.into_iter().filter(|(line, _)| !told.contains(line)).map(|(_, document)| document));
+    }
+    println!("{count} wrong values");
+    assert!(silent.is_empty(), "{} of {count} wrong values are not told of:\n{}", silent.len(), silent.join("\n"));
 }
 
 const BESIDE: &str = "---
@@ -135,7 +163,7 @@ fn check(kind: &Kind, version: Version, group: &[(&Spot, &str)]) -> Vec<String> 
     let (mut text, mut ends, mut line) = (String::new(), Vec::new(), 0);
     for (index, (spot, value)) in group.iter().enumerate() {
         let name = if kind.name == "Module" { "ambassador".to_string() } else { format!("x{index}") };
-        let document = document(kind, version, &name, &spot.steps, value);
+        let document = document((kind.name, version.api_version()), &name, &spot.steps, value);
         line += document.lines().count();
         ends.push((line, document.clone()));
         text.push_str(&document);

@@ -4,13 +4,17 @@
 
 pub mod ambassador;
 pub mod contour;
+mod detect;
 pub mod gateway_api;
 pub mod kubernetes;
+
+pub use detect::detect;
 
 use crate::config::{Config, Relation};
 use crate::resource::Objects;
 use crate::schema::KnownKind;
 use alloc::vec::Vec;
+use kubernetes::kind::ListedKind;
 
 /// A configuration language.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -72,6 +76,14 @@ impl Dialect {
         match self {
             Dialect::Ambassador => ambassador::relations::relations(config),
             Dialect::Contour => contour::relations::relations(objects),
+        }
+    }
+
+    /// The kinds that it reads, its own first.
+    pub fn listing(self) -> Vec<ListedKind> {
+        match self {
+            Dialect::Ambassador => ambassador::listing(),
+            Dialect::Contour => contour::kinds::listing(),
         }
     }
 

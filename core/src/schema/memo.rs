@@ -36,3 +36,13 @@ impl Memo {
         program.map(|program| program.is_true(node, self))
     }
 }
+
+/// Whether a pattern of a schema can be compiled. One that cannot would match everything.
+pub fn is_pattern(pattern: &str) -> bool {
+    Regex::new(pattern).is_some()
+}
+
+/// Whether a rule of a schema can be read. One that cannot would always hold.
+pub fn is_rule(rule: &'static str) -> bool {
+    Program::new(rule).is_some()
+}

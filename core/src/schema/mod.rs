@@ -29,7 +29,7 @@ mod wording;
 
 pub use check::{Check, Fault, Violation};
 pub use describe::{KnownKind, allowed_values, describe};
-pub use memo::Memo;
+pub use memo::{Memo, is_pattern, is_rule};
 pub use path::Path;
 pub use shape::{
     ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Once, Others, Rule, STRING,

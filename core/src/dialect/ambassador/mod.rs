@@ -17,6 +17,7 @@ pub use options::{MissingSecrets, Options};
 
 use crate::config::{Config, Ledger};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::kubernetes::kind::ListedKind;
 use crate::ir::Ir;
 use crate::resource::Objects;
 use alloc::vec::Vec;
@@ -36,4 +37,27 @@ pub fn compile(objects: &Objects, options: &Options, memory: &mut Memory, ledger
     let ir = lower::lower(&model, &mut memory.lower, sink);
     memory.model.keep(model);
     (config, ir)
+}
+
+/// The kinds that Ambassador reads.
+pub fn listing() -> Vec<ListedKind> {
+    let own = kinds::ALL.iter().map(|kind| ListedKind {
+        name: kind.name,
+        group: kinds::GROUP,
+        plural: Some(kind.plural),
+        versions: kind.versions.iter().map(|version| version.name()).collect(),
+        config_key: Some(kind.config_key),
+        own: true,
+        doc: kind.doc,
+    });
+    let others = fetch::ALSO_READ.iter().map(|(group, name, doc)| ListedKind {
+        name,
+        group,
+        plural: None,
+        versions: Vec::new(),
+        config_key: None,
+        own: false,
+        doc,
+    });
+    own.chain(others).collect()
 }

@@ -13,6 +13,7 @@ use crate::custom;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::gateway_api::kinds as gateway_api;
 use crate::dialect::kubernetes::admit::Admission;
+use crate::dialect::kubernetes::kind::ListedKind;
 use crate::dialect::kubernetes::kind::{self, Version};
 use crate::dialect::kubernetes::kinds as kubernetes;
 use crate::resource::Object;
@@ -153,3 +154,20 @@ impl Kind {
 pub fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
     admission.admit(kind.definition(), object, sink)
 }
+
+/// The kinds that Contour reads.
+pub fn listing() -> Vec<ListedKind> {
+    let listed = ALL.iter().map(|(_, definition)| ListedKind {
+        name: definition.name,
+        group: definition.group,
+        plural: Some(definition.plural),
+        versions: definition.versions.iter().map(|version| version.name).collect(),
+        config_key: None,
+        own: definition.group == GROUP,
+        doc: definition.doc,
+    });
+    listed.collect()
+}
+
+#[cfg(test)]
+mod tests;
