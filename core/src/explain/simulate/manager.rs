@@ -4,6 +4,7 @@
 //!
 //! What must not be here: routes.
 
+use super::connection::contains;
 use super::path;
 use super::request::{Headers, Protocol, Request, host_of, port_of};
 use super::simulation::{HeaderChange, Seen};
@@ -203,12 +204,9 @@ fn hosts(manager: &HttpConnectionManager, port: u32, out: &mut Prepared) {
     }
 }
 
-/// Whether an address is one of a private network: `Network::Utility::isInternalAddress`.
-fn is_internal(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.is_private() || address.is_loopback(),
-        IpAddr::V6(address) => address.is_unique_local() || address.is_loopback(),
-    }
+/// Whether Envoy takes an address for one of its own network: none is, unless it is told which (since Envoy 1.33).
+fn is_internal(manager: &HttpConnectionManager, address: IpAddr) -> bool {
+    manager.internal_address_config.as_ref().is_some_and(|of| of.cidr_ranges.iter().any(|range| contains(range, address)))
 }
 
 /// Headers of requests from inside, which those from outside may not set.
@@ -280,7 +278,7 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
     out.forwarded_proto = out.headers.first("x-forwarded-proto").unwrap_or_default().to_owned();
     out.by_envoy.push(by("x-forwarded-proto", &out.forwarded_proto.clone()));
     out.scheme = if matches!(out.forwarded_proto.as_str(), "http" | "https") { out.forwarded_proto.clone() } else { scheme.to_owned() };
-    out.internal = single && out.client.is_some_and(is_internal);
+    out.internal = single && out.client.is_some_and(|client| is_internal(manager, client));
     if out.internal {
         out.headers.set("x-envoy-internal", "true");
         out.by_envoy.push(by("x-envoy-internal", "true"));
