@@ -596,7 +596,6 @@ pub struct DumpArgs {
     pub format: Format,
 }
 
-/// `ledger`
 /// `convert`
 #[derive(Args)]
 #[command(after_help = "\
@@ -626,6 +625,7 @@ pub enum Conversion {
     ContourConfigmap,
 }
 
+/// `ledger`
 #[derive(Args)]
 #[command(after_help = "Example:\n  chancery ledger gateway/")]
 pub struct LedgerArgs {

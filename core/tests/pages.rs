@@ -4,12 +4,10 @@
 //! Words after `yaml` are options: `dialect=contour`, `--FLAG=VALUE` for a flag of its controller, `missing-secrets=assume`, `single-namespace`, `ambassador-id=NAME`, and `NAME=VALUE` for a variable of
 //! the controller's environment. A page names another code by a link to its file.
 
-use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::compile::{Compilation, Options, compile};
 use chancery_core::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes};
 use chancery_core::dialect::Dialect;
 use chancery_core::dialect::ambassador::MissingSecrets;
-use chancery_core::explain::unreachable_routes;
 use chancery_core::resource::{Input, Inputs};
 use chancery_core::text::TextRange;
 use std::collections::BTreeSet;
@@ -65,9 +63,7 @@ fn options(words: &str) -> Options {
 
 fn run(text: &str, info: &str) -> Compilation {
     let inputs = Inputs { inputs: vec![Input { name: "example.yaml".into(), text: text.into() }] };
-    let mut compilation = compile(&inputs, &options(info.strip_prefix("yaml").unwrap_or_default()));
-    compilation.diagnostics.extend(unreachable_routes(&compilation, &mut Emitted::new()));
-    compilation
+    compile(&inputs, &options(info.strip_prefix("yaml").unwrap_or_default()))
 }
 
 fn of<'c>(compilation: &'c Compilation, code: &Code) -> Vec<&'c Diagnostic> {

@@ -18,7 +18,7 @@ use std::{env, fs, thread};
 fn refused(envoy: &OsString, name: &str, text: &str) -> Option<String> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("envoy");
     fs::create_dir_all(&folder).expect("a folder");
-    let path = folder.join(format!("{name}.json"));
+    let path = folder.join(format!("{}.json", name.replace('/', "-")));
     fs::write(&path, text).expect("a file");
     let output = Command::new(envoy).args(["--mode", "validate", "--log-level", "error", "--base-id", "7", "-c"]).arg(&path).output().expect("Envoy");
     let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

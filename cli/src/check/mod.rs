@@ -14,15 +14,13 @@ use crate::output::{print, print_json};
 use crate::style::Style;
 use crate::{Outcome, input};
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Finding, Positions, findings, refused_by_envoy, unreachable_routes};
+use chancery_core::explain::{Finding, Positions, findings, refused_by_envoy};
 
 /// Runs it.
 pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (mut compiler, mut compilation) = input::compile(&args.inputs.inputs, deployment)?;
     let refused = refused_by_envoy(&compilation, None, &mut compiler.emitted);
     compilation.diagnostics.extend(refused);
-    let unreachable = unreachable_routes(&compilation, &mut compiler.emitted);
-    compilation.diagnostics.extend(unreachable);
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
     let mut findings = findings(&compilation, &positions);
     let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);

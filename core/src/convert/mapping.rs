@@ -305,7 +305,11 @@ fn conditions(resource: &Resource) -> Node {
 fn route(conditions: Node, members: &[&Entry<'_>], permit_insecure: bool, out: &mut Conversion) -> Node {
     let mut route = Fields::new();
     route.set("conditions", conditions);
-    let Some(first) = members.iter().find(|member| !is_shadow(member.resource)).or(members.first()) else { return route.node() };
+    // The Mapping without a weight is the main one.
+    let main = |member: &&&Entry<'_>| !is_shadow(member.resource) && field(member.resource, "weight").is_none();
+    let Some(first) = members.iter().find(main).or_else(|| members.iter().find(|member| !is_shadow(member.resource))).or(members.first()) else {
+        return route.node();
+    };
     let resource = first.resource;
     if field(resource, "host_redirect").and_then(Node::as_bool) == Some(true) {
         route.set("requestRedirectPolicy", redirect(first));

@@ -38,8 +38,9 @@ fn mappings_for_the_same_requests_become_one_route_with_weights() {
     let conversion = mapping_to_http_proxy(&run(Dialect::Ambassador, MAPPINGS, &[]).config);
     let text = conversion.yaml();
     assert_eq!(conversion.objects.len(), 1, "{text}");
-    let weights: Vec<_> = text.lines().filter(|line| line.contains("weight:")).map(str::trim).collect();
-    assert_eq!(weights, ["weight: 90", "weight: 10"], "{text}");
+    let mut weights: Vec<_> = text.lines().filter(|line| line.contains("weight:")).map(str::trim).collect();
+    weights.sort_unstable();
+    assert_eq!(weights, ["weight: 10", "weight: 90"], "{text}");
     assert!(text.contains("response: 5s"), "{text}");
     let notes: Vec<_> = conversion.notes.iter().map(|note| note.message.split(" is not").next().unwrap_or_default()).collect();
     assert_eq!(notes, ["`precedence`"]);

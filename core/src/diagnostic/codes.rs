@@ -63,7 +63,6 @@ codes! {
     FIELD_WITHOUT_EFFECT = "field-without-effect", Warning, "a field that changes nothing here";
     MUTUALLY_EXCLUSIVE = "mutually-exclusive", Error, "two fields that exclude each other";
     ONLY_ONE_ALLOWED = "only-one-allowed", Error, "a kind of which only one may exist";
-    UNREACHABLE_ROUTE = "unreachable-route", Warning, "routes that no request reaches";
     REFUSED_BY_ENVOY = "refused-by-envoy", Error, "a value that the controller passes on and Envoy refuses";
     WRONG_MODULE_VALUE = "wrong-module-value", Error, "a value in the Module that cannot be used";
     MALFORMED_SERVICE = "malformed-service", Error, "a service is not a host with an optional scheme and port";

@@ -29,7 +29,6 @@ pub mod simulate;
 mod snapshot;
 mod thread;
 mod trace;
-mod unreachable;
 mod view;
 mod words;
 
@@ -49,7 +48,6 @@ pub use running::{Accepted, Refused, Running};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION};
 pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
-pub use unreachable::{Unreachable, unreachable, unreachable_routes};
 pub use view::{View, Viewed};
 
 #[cfg(test)]

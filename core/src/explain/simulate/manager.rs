@@ -204,9 +204,9 @@ fn hosts(manager: &HttpConnectionManager, port: u32, out: &mut Prepared) {
     }
 }
 
-/// Whether Envoy takes an address for one of its own network: none is, unless it is told which (since Envoy 1.33).
+/// Whether an address counts as inside: since Envoy 1.33 only where the connection manager says so.
 fn is_internal(manager: &HttpConnectionManager, address: IpAddr) -> bool {
-    manager.internal_address_config.as_ref().is_some_and(|of| of.cidr_ranges.iter().any(|range| contains(range, address)))
+    manager.internal_address_config.as_ref().is_some_and(|config| config.cidr_ranges.iter().any(|range| contains(range, address)))
 }
 
 /// Headers of requests from inside, which those from outside may not set.

@@ -28,8 +28,6 @@ pub use simulation::{
     Simulation, Tried, Upstream,
 };
 
-pub(super) use matcher::parts as fraction;
-
 use super::EnvoyConfig;
 use crate::backend::envoy::v3::pb;
 use hashbrown::HashMap;
