@@ -7,7 +7,8 @@ use super::Memory;
 use crate::dialect::ambassador::model::resolver::Targets;
 use crate::dialect::ambassador::model::{Cluster, ClusterEntry, Identity};
 use crate::ir::{
-    CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, LbPolicy, Locality, Priority, TcpKeepalive, UpstreamHttp,
+    CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, HealthChecker, LbPolicy, Locality, Priority, TcpKeepalive,
+    UpstreamHttp,
 };
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
@@ -64,12 +65,20 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Envoy takes one.
+    /// Those that Envoy takes: one, and of gRPC only towards HTTP/2.
     fn health_checks(&mut self, cluster: &Cluster, on: &Identity) -> Vec<Sourced<HealthCheck>> {
-        for extra in cluster.health_checks.iter().skip(1) {
-            self.refuse("a cluster can have only one health check", on, extra.origin);
+        let http2 = cluster.grpc.is_some_and(|grpc| grpc.value);
+        let mut checks = Vec::new();
+        for check in &cluster.health_checks {
+            if matches!(check.value.checker, HealthChecker::Grpc { .. }) && !http2 {
+                self.refuse("a health check by gRPC needs a Mapping with `grpc: true`", on, check.origin);
+            } else if checks.is_empty() {
+                checks.push(check.clone());
+            } else {
+                self.refuse("a cluster can have only one health check", on, check.origin);
+            }
         }
-        cluster.health_checks.iter().take(1).cloned().collect()
+        checks
     }
 
     fn dns_family(&self, cluster: &Cluster) -> Sourced<DnsFamily> {
