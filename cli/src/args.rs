@@ -2,6 +2,7 @@
 //!
 //! What must not be here: what is done.
 
+use crate::judging::Judging;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -270,6 +271,7 @@ Examples:
   chancery check gateway/
   chancery check --format github gateway/     annotations in a pull request
   chancery check --format sarif gateway/ > chancery.sarif
+  chancery check --severity rewrite-slashes=error --severity stand-in=off gateway/
   chancery codes secret-not-found             what a code means
 
 Exit codes: 0 no errors, 1 errors (with --strict warnings too), 2 the input cannot be used.")]
@@ -285,6 +287,8 @@ pub struct CheckArgs {
     /// Tell errors only (with --strict, warnings too), without a summary.
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub judging: Judging,
 }
 
 /// `--format` of findings.
@@ -498,6 +502,8 @@ pub struct SnapshotArgs {
     /// Write a link to this page that holds the snapshot, instead of a file. Nothing is sent anywhere.
     #[arg(long, value_name = "PAGE", value_hint = ValueHint::Url)]
     pub link: Option<String>,
+    #[command(flatten)]
+    pub judging: Judging,
 }
 
 /// `open`
@@ -513,6 +519,8 @@ pub struct OpenArgs {
     /// How to tell.
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub format: CheckFormat,
+    #[command(flatten)]
+    pub judging: Judging,
 }
 
 /// `diff`

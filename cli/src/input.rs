@@ -135,7 +135,7 @@ fn options(deployment: &Deployment) -> Result<Options, Unusable> {
         arguments: deployment.controller_args.iter().map(|flag| flag.as_str().into()).collect(),
         skip_validation: deployment.skip_validation,
     };
-    Ok(Options { dialect, ambassador, contour })
+    Ok(Options { dialect, ambassador, contour, ..Options::default() })
 }
 
 fn read(paths: &[PathBuf]) -> Result<Reader, Unusable> {

@@ -14,6 +14,7 @@ mod explain;
 mod generate;
 mod graph;
 mod input;
+mod judging;
 mod ledger;
 mod output;
 mod registry;

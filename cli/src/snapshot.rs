@@ -13,7 +13,8 @@ const LONG_LINK: usize = 8000;
 
 /// Runs `snapshot`.
 pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
-    let given = input::given(&args.inputs.inputs, deployment)?;
+    let mut given = input::given(&args.inputs.inputs, deployment)?;
+    given.options.findings = args.judging.decided(&given.options.findings);
     let (_, compilation) = given.compile();
     let snapshot = Snapshot::new(&compilation, &given.options, &given.not_utf8, args.with_secrets);
     let text = match &args.link {
@@ -39,5 +40,5 @@ pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome 
         return Err("this is no link that holds a snapshot".into());
     }
     let inputs = Inputs { inputs: Vec::from([args.link.clone()]) };
-    check::run(&CheckArgs { inputs, format: args.format, strict: false, quiet: false }, deployment, style)
+    check::run(&CheckArgs { inputs, format: args.format, strict: false, quiet: false, judging: args.judging.clone() }, deployment, style)
 }

@@ -8,7 +8,7 @@
 
 use crate::backend::envoy::v3::Emitted;
 use crate::config::{Config, Ledger, Payload, Presence};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Policy};
 use crate::dialect::kubernetes::secret;
 use crate::dialect::{Dialect, ambassador, contour, detect};
 use crate::ir::{Ir, SecretReference};
@@ -27,6 +27,9 @@ pub struct Options {
     pub ambassador: ambassador::Options,
     /// How Contour is started.
     pub contour: contour::Options,
+    /// How findings are judged. It changes nothing of what is compiled.
+    #[serde(skip_serializing_if = "Policy::is_default")]
+    pub findings: Policy,
 }
 
 /// What a compile established, stage by stage.

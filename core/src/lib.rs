@@ -13,6 +13,7 @@
 extern crate alloc;
 
 pub mod backend;
+pub mod check;
 pub mod compile;
 pub mod config;
 pub mod convert;

@@ -3,6 +3,8 @@
 //! Here: whether Envoy would take an expression. What must not be here: matching, which is [`engine`]'s.
 
 pub mod engine;
+pub mod language;
+pub mod size;
 
 use alloc::format;
 use alloc::string::{String, ToString};

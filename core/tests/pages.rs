@@ -1,11 +1,13 @@
 //! The page of every code is its test: its first example produces the code, the mended one does not.
 //!
 //! A page has a title, what the code means, `## Example` with one `yaml` block, and `## How to mend it`. Every `yaml` block is a whole input.
-//! Words after `yaml` are options: `dialect=contour`, `--FLAG=VALUE` for a flag of its controller, `missing-secrets=assume`, `single-namespace`, `ambassador-id=NAME`, and `NAME=VALUE` for a variable of
+//! Words after `yaml` are options: `dialect=contour`, `--FLAG=VALUE` for a flag of its controller, `missing-secrets=assume`, `single-namespace`, `ambassador-id=NAME`, `at=DATE` for the time, and `NAME=VALUE` for a variable of
 //! the controller's environment. A page names another code by a link to its file.
 
+use chancery_core::backend::envoy::v3::Emitted;
+use chancery_core::check::check as check_whole;
 use chancery_core::compile::{Compilation, Options, compile};
-use chancery_core::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes};
+use chancery_core::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes, time};
 use chancery_core::dialect::Dialect;
 use chancery_core::dialect::ambassador::MissingSecrets;
 use chancery_core::resource::{Input, Inputs};
@@ -49,6 +51,7 @@ fn options(words: &str) -> Options {
         }
         match word.split_once('=') {
             Some(("dialect", name)) => options.dialect = Dialect::named(name),
+            Some(("at", date)) => options.findings.at = time::parse(date),
             Some(("missing-secrets", "assume")) => ambassador.missing_secrets = MissingSecrets::Assume,
             Some(("ambassador-id", id)) => ambassador.ambassador_id = id.into(),
             Some((name, value)) if name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') => {
@@ -63,7 +66,10 @@ fn options(words: &str) -> Options {
 
 fn run(text: &str, info: &str) -> Compilation {
     let inputs = Inputs { inputs: vec![Input { name: "example.yaml".into(), text: text.into() }] };
-    compile(&inputs, &options(info.strip_prefix("yaml").unwrap_or_default()))
+    let options = options(info.strip_prefix("yaml").unwrap_or_default());
+    let mut compilation = compile(&inputs, &options);
+    check_whole(&mut compilation, &options.findings, &mut Emitted::new());
+    compilation
 }
 
 fn of<'c>(compilation: &'c Compilation, code: &Code) -> Vec<&'c Diagnostic> {

@@ -13,14 +13,15 @@ use crate::args::{CheckArgs, CheckFormat, Deployment};
 use crate::output::{print, print_json};
 use crate::style::Style;
 use crate::{Outcome, input};
+use chancery_core::check::check;
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Finding, Positions, findings, refused_by_envoy};
+use chancery_core::explain::{Finding, Positions, findings};
 
 /// Runs it.
 pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (mut compiler, mut compilation) = input::compile(&args.inputs.inputs, deployment)?;
-    let refused = refused_by_envoy(&compilation, None, &mut compiler.emitted);
-    compilation.diagnostics.extend(refused);
+    let given = input::given(&args.inputs.inputs, deployment)?;
+    let (mut compiler, mut compilation) = given.compile();
+    check(&mut compilation, &args.judging.policy(&given.options.findings), &mut compiler.emitted);
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
     let mut findings = findings(&compilation, &positions);
     let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);

@@ -115,6 +115,40 @@ codes! {
     UNATTACHED_ROUTE = "unattached-route", Error, "a route that no listener takes";
     ROUTE_CONFLICT = "route-conflict", Error, "two routes take the same requests";
     REFERENCE_NOT_PERMITTED = "reference-not-permitted", Error, "a reference to another namespace that no ReferenceGrant allows";
+    UNREACHABLE_ROUTE = "unreachable-route", Warning, "routes that no request reaches";
+    OVERLAPPING_REGEXES = "overlapping-regexes", Notice, "two expressions match the same path, and the order decides";
+    REGEX_TOO_LARGE = "regex-too-large", Error, "an expression whose program is larger than Envoy allows";
+    PORT_CONFLICT = "port-conflict", Error, "two things listen on one port";
+    NO_LISTENER = "no-listener", Notice, "there is no Listener, so that Envoy listens to nobody";
+    UNSERVED = "unserved", Warning, "a resource that no Host or Listener takes";
+    SHADOWED_HOST = "shadowed-host", Warning, "a Host whose hostname another Host has";
+    DANGLING_REFERENCE = "dangling-reference", Warning, "a reference to what is not among the input";
+    WRONG_KIND_REFERENCE = "wrong-kind-reference", Warning, "a reference to an object of another kind";
+    COLLAPSED_CLUSTERS = "collapsed-clusters", Warning, "two services whose clusters have one name";
+    NAME_TOO_LONG = "name-too-long", Warning, "a host name that DNS cannot hold";
+    PROTECTED_HEADER = "protected-header", Error, "a header that Envoy lets nobody change";
+    IMPOSSIBLE_HEADER = "impossible-header", Warning, "a name that no header can have";
+    REWRITE_SLASHES = "rewrite-slashes", Notice, "a rewrite that joins two segments or doubles a slash";
+    TIMEOUT_CONFLICT = "timeout-conflict", Warning, "timeouts that contradict one another";
+    RETRIES_WITHOUT_BUDGET = "retries-without-budget", Notice, "retries under Envoy's built-in limit";
+    ADMIN_EXPOSED = "admin-exposed", Warning, "a way to Envoy's admin interface";
+    UNVERIFIED_UPSTREAM = "unverified-upstream", Notice, "TLS to an upstream whose certificate nobody checks";
+    MISSING_REDIRECT = "missing-redirect", Notice, "a host that is served over TLS, and in cleartext as well";
+    OLD_TLS = "old-tls", Notice, "a version of TLS that is no longer safe";
+    TLS_VERSIONS_CROSSED = "tls-versions-crossed", Warning, "a lowest version of TLS above the highest";
+    OPEN_CORS = "open-cors", Warning, "credentials for any origin";
+    UNREADABLE_CERTIFICATE = "unreadable-certificate", Warning, "a certificate that is no X.509";
+    CERTIFICATE_EXPIRED = "certificate-expired", Warning, "a certificate that has expired";
+    CERTIFICATE_NOT_YET_VALID = "certificate-not-yet-valid", Warning, "a certificate that is not valid yet";
+    CERTIFICATE_EXPIRES_SOON = "certificate-expires-soon", Notice, "a certificate that expires within two weeks";
+    CERTIFICATE_HOST_MISMATCH = "certificate-host-mismatch", Warning, "a certificate that does not cover the host";
+    CERTIFICATE_KEY_MISMATCH = "certificate-key-mismatch", Warning, "a certificate and a key that do not belong together";
+    WEAK_CERTIFICATE_KEY = "weak-certificate-key", Warning, "a certificate with a key that is too short";
+    REMOVED_VERSION = "removed-version", Warning, "an API version that clusters no longer have";
+    FOREIGN_ANNOTATION = "foreign-annotation", Notice, "an annotation that another controller reads";
+    STAND_IN = "stand-in", Notice, "a text that stands for what somebody should put in";
+    UNUSED_SUPPRESSION = "unused-suppression", Warning, "a finding is to be ignored that is not there";
+    SUPPRESSION_WITHOUT_REASON = "suppression-without-reason", Warning, "a finding is ignored, and nobody says why";
 }
 
 /// The code of this name.

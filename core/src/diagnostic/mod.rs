@@ -5,8 +5,11 @@
 
 mod code;
 pub mod codes;
+mod policy;
+pub mod time;
 
 pub use code::{Code, Severity};
+pub use policy::{Level, Policy};
 
 use crate::resource::{ObjectId, Origin, ResourceKey, SourceId};
 use crate::text::{NodeId, TextRange};

@@ -71,6 +71,15 @@ impl Dialect {
         }
     }
 
+    /// The kind that must take an object of this kind, so that any request gets to it.
+    pub fn taken_by(self, kind: &str) -> Option<&'static str> {
+        match (self, kind) {
+            (Dialect::Ambassador, "Mapping") => Some("Host"),
+            (Dialect::Ambassador, "Host" | "TCPMapping") => Some("Listener"),
+            _ => None,
+        }
+    }
+
     /// Which fields refer to which objects.
     pub fn relations(self, objects: &Objects, config: &Config) -> Vec<Relation> {
         match self {

@@ -20,7 +20,7 @@ mod place;
 mod pointer;
 mod redact;
 mod refused;
-mod relation;
+pub(crate) mod relation;
 mod route;
 mod routes;
 mod running;

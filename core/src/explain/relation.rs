@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 /// One object referring to another.
-pub(super) struct Reference {
+pub(crate) struct Reference {
     pub from: ObjectId,
     pub at: Option<Origin>,
     pub relation: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Reference {
 }
 
 /// Why something is not there.
-pub(super) struct Absence {
+pub(crate) struct Absence {
     pub reason: String,
     /// Nothing is wrong with that: it is taken to be elsewhere.
     pub assumed: bool,
@@ -32,7 +32,7 @@ pub(super) struct Absence {
 type Candidate = (Option<Str>, ObjectId);
 
 /// All references by field.
-pub(super) fn references(compilation: &Compilation) -> Vec<Reference> {
+pub(crate) fn references(compilation: &Compilation) -> Vec<Reference> {
     // By kind and name, then namespace: some references do not care for the namespace.
     let mut by_name: HashMap<(Str, Str), Vec<Candidate>> = HashMap::new();
     for object in compilation.objects.iter().filter(|object| !object.broken) {

@@ -30,13 +30,7 @@ impl Regex {
     ///
     /// RE2 refuses it, or it is larger than what is run here.
     pub fn new(regex: &str) -> Result<Self, String> {
-        super::check(regex, u32::MAX)?;
-        let translated = translate(regex);
-        let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&translated).map_err(|error| match error {
-            regex_syntax::Error::Parse(error) => error.kind().to_string(),
-            regex_syntax::Error::Translate(error) => error.kind().to_string(),
-            _ => "it cannot be read".to_string(),
-        })?;
+        let hir = parse(regex)?;
         let config = meta::Config::new().utf8_empty(true).nfa_size_limit(Some(MOST_MEMORY)).hybrid_cache_capacity(MOST_MEMORY / 4);
         let builder = |hir: &Hir| {
             let built = meta::Builder::new().configure(config.clone()).build_from_hir(hir);
@@ -66,6 +60,22 @@ impl Regex {
         out.push_str(text.get(last..).unwrap_or_default());
         out
     }
+}
+
+/// An expression as the other parser understands it.
+pub(super) fn parse(regex: &str) -> Result<Hir, String> {
+    super::check(regex, u32::MAX)?;
+    let translated = translate(regex);
+    regex_syntax::ParserBuilder::new().utf8(false).build().parse(&translated).map_err(|error| match error {
+        regex_syntax::Error::Parse(error) => error.kind().to_string(),
+        regex_syntax::Error::Translate(error) => error.kind().to_string(),
+        _ => "it cannot be read".to_string(),
+    })
+}
+
+/// A text as the expression that matches it alone.
+pub(super) fn quote(text: &str) -> String {
+    regex_syntax::escape(text)
 }
 
 fn substitute(out: &mut String, text: &str, found: &Captures, substitution: &str) {

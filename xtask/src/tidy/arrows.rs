@@ -33,8 +33,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("dialect/*", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "dialect/kubernetes", "dialect/gateway_api"]),
     ("compile", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect"]),
     ("convert", &["text", "resource", "diagnostic", "config", "dialect", "compile"]),
-    ("check", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect", "compile"]),
-    ("explain", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "backend", "dialect", "compile", "check"]),
+    ("explain", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "backend", "dialect", "compile"]),
+    ("check", &["text", "resource", "diagnostic", "config", "ir", "re2", "backend", "dialect", "compile", "explain"]),
     ("lib", &[]),
 ];
 

@@ -272,8 +272,8 @@ fn tls_context(of: &RouteMatch, subject: &Subject<'_>) -> Checked<()> {
     Ok(())
 }
 
-/// Numerator and denominator.
-pub(super) fn parts(of: &pb::base::RuntimeFractionalPercent, runtime: &alloc::collections::BTreeMap<String, pb::Value>) -> (u64, u64) {
+/// Numerator and denominator of a fraction. A number in the runtime counts before the default.
+pub(crate) fn parts(of: &pb::base::RuntimeFractionalPercent, runtime: &alloc::collections::BTreeMap<String, pb::Value>) -> (u64, u64) {
     use pb::kind::fractional_percent::DenominatorType;
     let overruled = runtime.get(&of.runtime_key).filter(|_| !of.runtime_key.is_empty()).and_then(|value| match &value.kind {
         Some(pb::value::Kind::NumberValue(number)) if *number >= 0.0 => Some(*number as u64),

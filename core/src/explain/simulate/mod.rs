@@ -28,6 +28,8 @@ pub use simulation::{
     Simulation, Tried, Upstream,
 };
 
+pub(crate) use matcher::parts as fraction;
+
 use super::EnvoyConfig;
 use crate::backend::envoy::v3::pb;
 use hashbrown::HashMap;

@@ -1,0 +1,54 @@
+//! How findings are judged: flags into a policy.
+//!
+//! What must not be here: the judging; that is `chancery_core::check`.
+
+use chancery_core::diagnostic::{Level, Policy, codes, time};
+use chancery_core::resource::nearest;
+use clap::Args;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How findings are judged.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "How findings are judged")]
+pub struct Judging {
+    /// How bad findings of a code are: error, warning, notice or off; may be given several times. A resource says with the annotation
+    /// `chancery.dev/ignore: "CODE: REASON"` what is not to be told of it.
+    #[arg(long, value_name = "CODE=LEVEL", value_parser = severity)]
+    pub severity: Vec<(&'static str, Level)>,
+    /// The time for which certificates are looked at, e.g. 2026-11-21 or 2026-11-21T15:30:00Z; now when not given.
+    #[arg(long, value_name = "TIME", value_parser = at)]
+    pub at: Option<i64>,
+}
+
+fn severity(text: &str) -> Result<(&'static str, Level), String> {
+    let (name, level) = text.split_once('=').ok_or("write it as CODE=LEVEL")?;
+    let code = codes::find(name).ok_or_else(|| {
+        let near = nearest(name, codes::ALL.iter().map(|code| code.name)).map(|near| format!("; did you mean `{near}`?"));
+        format!("there is no code `{name}`{}", near.unwrap_or_default())
+    })?;
+    let known: Vec<&str> = Level::ALL.iter().map(|(name, _)| *name).collect();
+    let level = Level::named(level).ok_or_else(|| format!("there is no level `{level}`, but {}", known.join(", ")))?;
+    Ok((code.name, level))
+}
+
+fn at(text: &str) -> Result<i64, String> {
+    time::parse(text).ok_or_else(|| "write it as 2026-11-21 or 2026-11-21T15:30:00Z".into())
+}
+
+impl Judging {
+    /// What is decided, over what a snapshot may say; the time only where it is given.
+    pub fn decided(&self, of_snapshot: &Policy) -> Policy {
+        let mut policy = of_snapshot.clone();
+        policy.at = self.at.or(policy.at);
+        policy.severities.extend(self.severity.iter().map(|(code, level)| ((*code).into(), *level)));
+        policy
+    }
+
+    /// The policy: what is decided, and what time it is.
+    pub fn policy(&self, of_snapshot: &Policy) -> Policy {
+        let mut policy = self.decided(of_snapshot);
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_secs()).ok());
+        policy.at = policy.at.or_else(now);
+        policy
+    }
+}

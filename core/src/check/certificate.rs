@@ -1,0 +1,234 @@
+//! Certificates that are in use: whether they can be read, are in time, cover the names for which they are shown, and belong to their keys.
+//!
+//! Key material is compared here and told nowhere. What must not be here: reading of DER (`kubernetes::der`), and signatures.
+
+use super::whole::Whole;
+use crate::diagnostic::{Code, Diagnostic, Place, codes, time};
+use crate::dialect::kubernetes::der::{self, PublicKey};
+use crate::ir::{CertificateSource, Holder, SecretReference};
+use crate::resource::{Object, Origin, Sourced};
+use crate::text::Str;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// A certificate that ends in fewer days is told of: those that are renewed by themselves are renewed earlier.
+const SOON: i64 = 14;
+
+/// The fewest bits of an RSA key that Envoy's TLS takes.
+const FEWEST_BITS: usize = 2048;
+
+/// What one reference leads to.
+struct Read {
+    /// The chain, its own certificate first.
+    chain: Vec<der::Certificate>,
+    /// A block that is none.
+    unreadable: bool,
+}
+
+pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
+    let compilation = whole.compilation;
+    let ir = &compilation.ir;
+    let mut pairs: BTreeMap<&SecretReference, BTreeSet<&SecretReference>> = BTreeMap::new();
+    let mut authorities: BTreeSet<&SecretReference> = BTreeSet::new();
+    let downstream = ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref());
+    let upstream = ir.clusters.iter().chain(&ir.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref());
+    let shown =
+        downstream.clone().flat_map(|tls| &tls.certificates).chain(upstream.clone().flat_map(|tls| &tls.certificates)).chain(&ir.certificates);
+    for certificate in shown {
+        for chain in references(certificate.chain.as_ref()) {
+            pairs.entry(chain).or_default().extend(references(certificate.key.as_ref()));
+        }
+    }
+    let validations = downstream.filter_map(|tls| tls.validation.as_ref()).chain(upstream.filter_map(|tls| tls.validation.as_ref()));
+    authorities.extend(validations.flat_map(|validation| references(validation.trusted_ca.as_ref())));
+    if pairs.is_empty() && authorities.is_empty() {
+        return;
+    }
+    let holders = Holders::new(whole);
+    let mut read: BTreeMap<&SecretReference, Read> = BTreeMap::new();
+    for reference in pairs.keys().chain(&authorities) {
+        if !read.contains_key(reference)
+            && let Some(found) = compilation.key_material(reference)
+        {
+            read.insert(reference, certificates(&found));
+        }
+    }
+    for (reference, found) in &read {
+        let place = holders.place(reference);
+        one(whole, found, &place, holders.find(reference), at);
+    }
+    for (chain, keys) in &pairs {
+        for key in keys {
+            let leaf = read.get(chain).and_then(|read| read.chain.first());
+            pair(whole, leaf, key, &holders);
+        }
+    }
+    names(whole, &read, &holders);
+}
+
+/// The Secrets and ConfigMaps that a source names.
+fn references(source: Option<&Sourced<CertificateSource>>) -> &[SecretReference] {
+    match source.map(|source| &source.value) {
+        Some(CertificateSource::Secret(reference)) => core::slice::from_ref(reference),
+        Some(CertificateSource::Several(all)) => all,
+        Some(CertificateSource::File(_)) | None => &[],
+    }
+}
+
+fn certificates(text: &[u8]) -> Read {
+    let mut read = Read { chain: Vec::new(), unreadable: false };
+    let mut rest = text;
+    while let Ok(Some(block)) = der::next_pem(&mut rest) {
+        if block.kind.ends_with("CERTIFICATE") {
+            match der::certificate(&block.bytes) {
+                Some(certificate) => read.chain.push(certificate),
+                None => read.unreadable = true,
+            }
+        }
+    }
+    read
+}
+
+/// The objects that hold certificates, by name.
+struct Holders<'a>(HashMap<(&'a str, &'a str, &'a str), &'a Object>);
+
+impl<'a> Holders<'a> {
+    fn new(whole: &Whole<'a>) -> Self {
+        let holds = |object: &&Object| matches!(&*object.key.kind, "Secret" | "ConfigMap") && object.key.group.is_empty() && !object.broken;
+        let by_name = |object: &'a Object| {
+            let namespace = object.key.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or("default");
+            ((&*object.key.kind, namespace, &*object.key.name), object)
+        };
+        Self(whole.compilation.objects.iter().filter(holds).map(by_name).collect())
+    }
+
+    fn find(&self, reference: &SecretReference) -> Option<&'a Object> {
+        let kind = match reference.holder {
+            Holder::Secret => "Secret",
+            Holder::ConfigMap => "ConfigMap",
+        };
+        self.0.get(&(kind, &*reference.namespace, &*reference.name)).copied()
+    }
+
+    /// Where the data is written.
+    fn place(&self, reference: &SecretReference) -> Place {
+        let Some(object) = self.find(reference) else { return Place::Whole };
+        let key = reference.part.key();
+        let node = ["stringData", "data", "binaryData"].iter().find_map(|data| object.root.at(&[data, key]));
+        Place::key(object.id, node.map_or(object.root.id, |node| node.id))
+    }
+}
+
+fn finding(code: &'static Code, place: &Place, holder: Option<&Object>, message: String) -> Diagnostic {
+    let mut finding = Diagnostic::new(code, message, place.clone());
+    finding.resource = holder.map(|object| object.key.clone());
+    finding
+}
+
+/// What a certificate is called: whom it is for.
+fn called(certificate: &der::Certificate) -> String {
+    let mut names = certificate.dns_names.iter().filter(|name| !name.is_empty());
+    match (names.next(), &certificate.common_name) {
+        (Some(first), _) if names.next().is_some() => format!("the certificate for `{first}` and others"),
+        (Some(name), _) | (None, Some(name)) => format!("the certificate for `{name}`"),
+        (None, None) => "the certificate".into(),
+    }
+}
+
+/// What a look at one chain tells.
+fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object>, at: Option<i64>) {
+    if read.unreadable {
+        let message = "a block of the PEM says that it is a certificate, but it cannot be read as X.509".into();
+        whole.tell(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help("Envoy refuses it; look at it with `openssl x509 -text`"));
+    }
+    for certificate in &read.chain {
+        let name = called(certificate);
+        if let Some(bits) = certificate.key.as_ref().and_then(PublicKey::rsa_bits).filter(|bits| *bits < FEWEST_BITS) {
+            let message = format!("{name} has an RSA key of {bits} bits, and Envoy takes none of fewer than {FEWEST_BITS}");
+            whole.tell(finding(&codes::WEAK_CERTIFICATE_KEY, place, holder, message));
+        }
+        let Some(at) = at else { continue };
+        match (certificate.not_before, certificate.not_after) {
+            (_, Some(end)) if end < at => {
+                let message = format!("{name} expired on {}", time::date(end));
+                whole.tell(finding(&codes::CERTIFICATE_EXPIRED, place, holder, message));
+            }
+            (Some(begin), _) if begin > at => {
+                let message = format!("{name} is not valid before {}", time::date(begin));
+                whole.tell(finding(&codes::CERTIFICATE_NOT_YET_VALID, place, holder, message));
+            }
+            (_, Some(end)) if end - at < SOON * time::DAY => {
+                let days = match (end - at) / time::DAY {
+                    0 => "within a day".into(),
+                    1 => "in one day".into(),
+                    days => format!("in {days} days"),
+                };
+                let message = format!("{name} expires {days}, on {}", time::date(end));
+                whole.tell(finding(&codes::CERTIFICATE_EXPIRES_SOON, place, holder, message));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a key is the certificate's.
+fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretReference, holders: &Holders<'_>) {
+    let Some(shown) = leaf.and_then(|leaf| leaf.key.as_ref()) else { return };
+    let Some(text) = whole.compilation.key_material(key) else { return };
+    let mut rest = &*text;
+    let mut private = None;
+    while let Ok(Some(block)) = der::next_pem(&mut rest) {
+        if block.kind.ends_with("PRIVATE KEY") {
+            private = der::public_half(&block.bytes);
+            break;
+        }
+    }
+    if private.is_some_and(|private| private.differs(shown)) {
+        let message = format!("the key is not the one of {}", leaf.map(called).unwrap_or_default());
+        let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);
+        whole.tell(finding.help("Envoy refuses the pair, and keeps what it had before; put certificate and key of one request together"));
+    }
+}
+
+/// Whether certificates cover the names for which they are shown.
+fn names(whole: &mut Whole<'_>, read: &BTreeMap<&SecretReference, Read>, holders: &Holders<'_>) {
+    let compilation = whole.compilation;
+    for chain in compilation.ir.listeners.iter().flat_map(|listener| &listener.chains) {
+        let (Some(tls), Some(matcher)) = (&chain.tls, &chain.matcher) else { continue };
+        let shown: Vec<&SecretReference> = tls.certificates.iter().flat_map(|certificate| references(certificate.chain.as_ref())).collect();
+        let leaves: Vec<&der::Certificate> = shown.iter().filter_map(|reference| read.get(reference)?.chain.first()).collect();
+        if leaves.is_empty() || leaves.len() < tls.certificates.len() {
+            continue;
+        }
+        for name in matcher.server_names.iter().filter(|name| *name.value != *"*" && !name.value.is_empty()) {
+            if leaves.iter().any(|leaf| covers(leaf, &name.value)) {
+                continue;
+            }
+            let for_whom: BTreeSet<&str> =
+                leaves.iter().flat_map(|leaf| &leaf.dns_names).map(String::as_str).filter(|name| !name.is_empty()).collect();
+            let for_whom: Vec<&str> = for_whom.into_iter().take(4).collect();
+            let instead = match &for_whom[..] {
+                [] => "it has no DNS name".into(),
+                names => format!("it is for {}", names.join(", ")),
+            };
+            let message = format!("the certificate does not cover `{}`: {instead}", name.value);
+            let origin: Option<Origin> = name.origin.or_else(|| chain.origins.first().copied());
+            let mut finding = whole.finding(&codes::CERTIFICATE_HOST_MISMATCH, origin, message);
+            if let Some(reference) = shown.first().filter(|reference| holders.find(reference).is_some()) {
+                finding = finding.related(holders.place(reference), "the certificate");
+            }
+            whole.tell(finding.help("clients that check names refuse the connection"));
+        }
+    }
+}
+
+/// Whether a certificate is good for a name, which may itself begin with `*.`; common names count no longer.
+fn covers(certificate: &der::Certificate, name: &Str) -> bool {
+    certificate.dns_names.iter().any(|given| {
+        let one_label = given.strip_prefix("*.").zip(name.split_once('.'));
+        given.eq_ignore_ascii_case(name) || one_label.is_some_and(|(given, (first, rest))| first != "*" && given.eq_ignore_ascii_case(rest))
+    })
+}

@@ -1,0 +1,181 @@
+//! What is open to more people than was meant: Envoy's admin interface, upstreams whose certificate nobody checks, cleartext beside TLS,
+//! old versions of TLS, and answers that every site may read.
+//!
+//! What must not be here: whether a certificate is good (`certificate`).
+
+use super::whole::{Whole, clusters_of, is_written, tables, written};
+use crate::diagnostic::{Place, codes};
+use crate::ir::{
+    ClusterDiscovery, Cors, FilterChain, Forward, NetworkFilter, PerFilter, Route, RouteAction, StringMatch, TlsParameters, TlsVersion, VirtualHost,
+};
+use crate::resource::{Origin, Sourced};
+use alloc::format;
+use alloc::vec::Vec;
+use hashbrown::HashSet;
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    admin(whole);
+    upstreams(whole);
+    cleartext(whole);
+    versions(whole);
+    origins(whole);
+}
+
+fn is_local(address: &str) -> bool {
+    address == "localhost" || address == "::1" || address.starts_with("127.") || address.contains('/') || address.starts_with('@')
+}
+
+fn admin(whole: &mut Whole<'_>) {
+    let Some(admin) = &whole.compilation.ir.bootstrap.admin else { return };
+    if !is_local(&admin.address) {
+        let message = format!("Envoy's admin interface listens on {}:{}, where others can reach it", admin.address, admin.port.value);
+        let finding = whole.finding(&codes::ADMIN_EXPOSED, admin.port.origin, message);
+        whole.tell(finding.help("let it listen on 127.0.0.1: who reaches it may stop Envoy and read its configuration"));
+    }
+    for (route, forward) in whole.forwards() {
+        for (name, origin) in clusters_of(forward) {
+            let Some(cluster) = whole.clusters.get(name) else { continue };
+            let endpoints: Vec<_> = match &cluster.discovery {
+                ClusterDiscovery::Dns { endpoints, .. } | ClusterDiscovery::Static { endpoints, .. } => endpoints.iter().collect(),
+                ClusterDiscovery::Eds { localities, .. } => localities.iter().flat_map(|locality| &locality.endpoints).collect(),
+            };
+            let is_admin = endpoints.iter().any(|endpoint| endpoint.value.port == admin.port.value && is_local(&endpoint.value.address));
+            let at = origin.filter(|origin| whole.object(Some(*origin)).is_some()).or_else(|| written(&route.origins));
+            if is_admin && whole.object(at).is_some() {
+                let message = "this leads to Envoy's admin interface: whoever gets here may stop Envoy and read its configuration";
+                let finding = whole.finding(&codes::ADMIN_EXPOSED, at, message);
+                whole.tell(finding);
+            }
+        }
+    }
+}
+
+/// TLS to upstreams that may be anybody.
+fn upstreams(whole: &mut Whole<'_>) {
+    for cluster in &whole.compilation.ir.clusters {
+        let Some(tls) = &cluster.tls else { continue };
+        if tls.validation.as_ref().is_some_and(|validation| validation.value.trusted_ca.is_some()) {
+            continue;
+        }
+        let at = tls.origin.filter(|origin| whole.object(Some(*origin)).is_some()).or_else(|| written(&cluster.origins));
+        if whole.object(at).is_some() {
+            let message = "nobody checks the upstream's certificate: the connection is encrypted, but may lead to anybody";
+            let finding = whole.finding(&codes::UNVERIFIED_UPSTREAM, at, message);
+            whole.tell(finding.help("name the authority that signs the upstream's certificate"));
+        }
+    }
+}
+
+fn is_secure(chain: &FilterChain) -> bool {
+    chain.tls.is_some() || chain.matcher.as_ref().is_some_and(|matcher| matches!(matcher.transport_protocol.as_deref(), Some("tls" | "quic")))
+}
+
+fn hosts(chain: &FilterChain) -> impl Iterator<Item = &VirtualHost> {
+    chain.filters.iter().flat_map(|filter| match filter {
+        NetworkFilter::Http(manager) => manager.routes.virtual_hosts.as_slice(),
+        NetworkFilter::Tcp(_) => &[],
+    })
+}
+
+/// Domains that are served with TLS, and without it as well.
+fn cleartext(whole: &mut Whole<'_>) {
+    let chains = || whole.compilation.ir.listeners.iter().flat_map(|listener| &listener.chains);
+    let domains = |host: &VirtualHost| host.domains.iter().map(|domain| domain.value.clone()).collect::<Vec<_>>();
+    let secure: HashSet<_> = chains().filter(|chain| is_secure(chain)).flat_map(hosts).flat_map(domains).collect();
+    if secure.is_empty() {
+        return;
+    }
+    let mut open = Vec::new();
+    for host in chains().filter(|chain| !is_secure(chain)).flat_map(hosts) {
+        let Some(domain) = host.domains.iter().find(|domain| secure.contains(&domain.value)) else { continue };
+        if let Some(route) = host.routes.iter().find(|route| is_open(route)) {
+            let at = written(&route.origins);
+            open.push((host.origins.iter().copied().find(|origin| whole.object(Some(*origin)).is_some()).or(at), at, domain.value.clone()));
+        }
+    }
+    for (at, route, domain) in open {
+        let message = format!("`{domain}` is served over TLS, and in cleartext as well: who asks for http:// is not sent to https://");
+        let mut finding = whole.finding(&codes::MISSING_REDIRECT, at, message);
+        let other = whole.object(route).map(|object| object.id) != whole.object(at).map(|object| object.id);
+        if other && whole.object(route).is_some() {
+            finding = finding.related(Place::origin(route), "this is served in cleartext");
+        }
+        if whole.object(at).is_some() {
+            whole.tell(finding);
+        }
+    }
+}
+
+/// Whether a route forwards requests of a person's making that came in cleartext.
+fn is_open(route: &Route) -> bool {
+    let wants_tls = route.matcher.headers.iter().any(|header| {
+        let header = &header.value;
+        *header.name == *"x-forwarded-proto" && !header.invert && matches!(&header.value, StringMatch::Exact(value) if *value == *"https")
+    });
+    matches!(route.action, RouteAction::Forward(_)) && !wants_tls && written(&route.origins).is_some()
+}
+
+fn versions(whole: &mut Whole<'_>) {
+    let compilation = whole.compilation;
+    let ir = &compilation.ir;
+    let downstream =
+        ir.listeners.iter().flat_map(|listener| &listener.chains).filter_map(|chain| chain.tls.as_ref()).map(|tls| &tls.value.parameters);
+    let upstream = ir.clusters.iter().filter_map(|cluster| cluster.tls.as_ref()).map(|tls| &tls.value.parameters);
+    for parameters in downstream.chain(upstream) {
+        version(whole, parameters);
+    }
+}
+
+fn version(whole: &mut Whole<'_>, parameters: &TlsParameters) {
+    let TlsParameters { minimum, maximum, .. } = parameters;
+    if let (Some(low), Some(high)) = (minimum, maximum)
+        && low.value > high.value
+    {
+        let at = [low.origin, high.origin].into_iter().find(|origin| is_written(*origin)).flatten();
+        let finding =
+            whole.finding(&codes::TLS_VERSIONS_CROSSED, at, "the lowest version of TLS is above the highest, so that no handshake succeeds");
+        whole.tell(finding);
+    }
+    for (limit, what) in [(minimum, "the lowest version is"), (maximum, "the highest version is")] {
+        if let Some(limit) = limit.as_ref().filter(|limit| is_written(limit.origin) && limit.value < TlsVersion::V1_2) {
+            let number = if limit.value == TlsVersion::V1_0 { "1.0" } else { "1.1" };
+            let message = format!("{what} TLS {number}, which is no longer safe (RFC 8996)");
+            let finding = whole.finding(&codes::OLD_TLS, limit.origin, message);
+            whole.tell(finding.help("clients of the last ten years speak TLS 1.2"));
+        }
+    }
+}
+
+/// CORS by which every site reads what only the user should.
+fn origins(whole: &mut Whole<'_>) {
+    let compilation = whole.compilation;
+    let of_routes = whole.forwards().filter_map(|(_, forward): (&Route, &Forward)| forward.cors.as_ref());
+    let cors: Vec<&Cors> = of_routes.map(|cors| &*cors.value).collect();
+    let filters = whole.routes.iter().flat_map(|route| &route.per_filter);
+    let filters = filters.chain(tables(compilation).flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.per_filter));
+    let by_filter: Vec<&Cors> = filters
+        .filter_map(|(_, filter)| match &filter.value {
+            PerFilter::Cors(cors) => Some(&**cors),
+            _ => None,
+        })
+        .collect();
+    for cors in cors.into_iter().chain(by_filter) {
+        if !cors.allow_credentials.as_ref().is_some_and(|allowed| allowed.value) {
+            continue;
+        }
+        let any = cors.allow_origins.iter().find(|origin: &&Sourced<StringMatch>| match &origin.value {
+            StringMatch::Exact(text) => *text == *"*",
+            StringMatch::Prefix(text) => text.is_empty() || matches!(&**text, "http" | "https" | "http://" | "https://"),
+            StringMatch::Regex(regex) => matches!(&*regex.regex, ".*" | "^.*$" | ".+" | "https?://.*" | "http.*"),
+            _ => false,
+        });
+        if let Some(any) = any {
+            let at: Option<Origin> = any.origin.or_else(|| cors.allow_credentials.as_ref().and_then(|allowed| allowed.origin));
+            if whole.object(at).is_some() {
+                let message = "every site may read what the user's own cookies open: any origin is allowed, with credentials";
+                let finding = whole.finding(&codes::OPEN_CORS, at, message);
+                whole.tell(finding.help("name the origins, or leave the credentials out"));
+            }
+        }
+    }
+}

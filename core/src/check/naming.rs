@@ -1,0 +1,96 @@
+//! Names that mean something else than what they stand for: clusters that two services share, and names that DNS cannot hold.
+//!
+//! What must not be here: how a controller makes a cluster's name.
+
+use super::whole::{Whole, clusters_of, tables};
+use crate::diagnostic::{Place, codes};
+use crate::explain::relation::references;
+use crate::ir::{Cluster, ClusterDiscovery, Endpoint};
+use crate::resource::{ObjectId, Origin, Sourced};
+use crate::text::Str;
+use alloc::format;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    collapsed(whole);
+    long(whole);
+}
+
+fn names_of(cluster: &Cluster) -> &[Sourced<Endpoint>] {
+    match &cluster.discovery {
+        ClusterDiscovery::Dns { endpoints, .. } => endpoints,
+        ClusterDiscovery::Eds { .. } | ClusterDiscovery::Static { .. } => &[],
+    }
+}
+
+/// Objects whose requests go to the service that another object names.
+fn collapsed(whole: &mut Whole<'_>) {
+    let mut services: HashMap<ObjectId, Vec<(Str, Option<Str>, Option<Origin>)>> = HashMap::new();
+    for reference in references(whole.compilation).into_iter().filter(|reference| reference.relation == "service") {
+        services.entry(reference.from).or_default().push((reference.key.name, reference.key.namespace, reference.at));
+    }
+    if services.is_empty() {
+        return;
+    }
+    for (route, forward) in whole.forwards() {
+        let targets = clusters_of(forward);
+        // Of several clusters, an origin says whose each is.
+        let alone = targets.len() == 1 && route.origins.len() == 1;
+        for (name, origin) in targets {
+            let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
+            let Some(wanted) = owner.and_then(|owner| services.get(&owner)) else { continue };
+            let [(service, _, at)] = &wanted[..] else { continue };
+            let Some(endpoints) = whole.clusters.get(name).map(|cluster| names_of(cluster)).filter(|endpoints| !endpoints.is_empty()) else {
+                continue;
+            };
+            let is_it = |endpoint: &Sourced<Endpoint>| {
+                let address = &endpoint.value.address;
+                address.eq_ignore_ascii_case(service)
+                    || address
+                        .get(..service.len() + 1)
+                        .is_some_and(|start| start.strip_suffix('.').is_some_and(|start| start.eq_ignore_ascii_case(service)))
+            };
+            if endpoints.iter().any(is_it) {
+                continue;
+            }
+            // What is percent-encoded was never a name.
+            let Some(other) = endpoints.first().filter(|other| !other.value.address.contains('%')) else { continue };
+            let message = format!("requests go to `{}` instead: Envoy's cluster for both has the name `{name}`", other.value.address);
+            let mut finding = whole.finding(&codes::COLLAPSED_CLUSTERS, *at, message);
+            if whole.object(other.origin).is_some() {
+                finding = finding.related(Place::origin(other.origin), "this one comes first");
+            }
+            whole.tell(finding.help("names of services must differ in letters and digits, as all else becomes `_`"));
+        }
+    }
+}
+
+/// The longest label and the longest name of DNS (RFC 1035).
+const LONGEST: (usize, usize) = (63, 253);
+
+fn long(whole: &mut Whole<'_>) {
+    let mut names: Vec<(Str, Option<Origin>)> = Vec::new();
+    for host in tables(whole.compilation).flat_map(|table| &table.virtual_hosts) {
+        names.extend(host.domains.iter().map(|domain| (domain.value.clone(), domain.origin)));
+    }
+    for cluster in whole.clusters.values().collect::<Vec<_>>() {
+        names.extend(
+            names_of(cluster).iter().map(|endpoint| (endpoint.value.address.clone(), endpoint.origin.or_else(|| cluster.origins.first().copied()))),
+        );
+    }
+    names.retain(|(name, _)| name.len() > LONGEST.0);
+    names.sort();
+    for (name, origin) in names {
+        let label = name.split('.').find(|label| label.len() > LONGEST.0);
+        let message = match label {
+            Some(label) => format!("DNS has no such name: `{label}` has {} characters, and a label has at most {}", label.len(), LONGEST.0),
+            None if name.len() > LONGEST.1 => format!("DNS has no such name: it has {} characters, and {} are the most", name.len(), LONGEST.1),
+            None => continue,
+        };
+        if whole.object(origin).is_some() {
+            let finding = whole.finding(&codes::NAME_TOO_LONG, origin, message);
+            whole.tell(finding);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Prefixes that are put together with one slash too many or too few.
+//!
+//! What must not be here: whether the upstream minds.
+
+use super::whole::{Whole, written};
+use crate::diagnostic::codes;
+use crate::ir::{PathMatch, PathRewrite};
+use alloc::format;
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    for (route, forward) in whole.forwards() {
+        let (Some(rewrite), PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix)) = (&forward.path_rewrite, &route.matcher.path.value)
+        else {
+            continue;
+        };
+        let PathRewrite::Prefix(other) = &rewrite.value else { continue };
+        let (begins, ends) = (prefix.ends_with('/'), other.ends_with('/'));
+        if begins == ends || prefix.is_empty() || other.is_empty() {
+            continue;
+        }
+        let asked = format!("{prefix}{}a", if begins { "" } else { "/" });
+        let sent = format!("{other}{}", asked.get(prefix.len()..).unwrap_or_default());
+        let origin = rewrite.origin.filter(|origin| whole.object(Some(*origin)).is_some());
+        let origin =
+            origin.or_else(|| route.matcher.path.origin.filter(|origin| whole.object(Some(*origin)).is_some())).or_else(|| written(&route.origins));
+        let Some(key) = whole.key(origin) else { continue };
+        let message = format!("the upstream of `{asked}` is asked for `{sent}`");
+        let help =
+            if begins { format!("end the replacement with a slash: `{other}/`") } else { format!("end the prefix with a slash too: `{prefix}/`") };
+        let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());
+        whole.tell(finding.help(help));
+    }
+}

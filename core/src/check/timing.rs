@@ -1,0 +1,81 @@
+//! Timeouts and retries that contradict one another.
+//!
+//! What must not be here: values that are wrong by themselves.
+
+use super::whole::{Whole, clusters_of, is_written};
+use crate::diagnostic::{Place, codes};
+use crate::ir::{Forward, Priority, RetryPolicy};
+use crate::resource::Sourced;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
+
+/// Envoy's `circuit_breakers.thresholds.max_retries` where nobody sets it.
+const RETRIES_AT_ONCE: u32 = 3;
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    for (_, forward) in whole.forwards() {
+        timeouts(whole, forward);
+        if let Some(retry) = forward.retry.as_ref().filter(|retry| !retry.value.retry_on.value.is_empty()) {
+            budget(whole, forward, retry);
+        }
+    }
+}
+
+fn seconds(of: Duration) -> String {
+    let millis = of.as_millis();
+    if millis.is_multiple_of(1000) { format!("{} s", millis / 1000) } else { format!("{millis} ms") }
+}
+
+/// A time that is limited at all.
+fn limited(time: Option<&Sourced<Duration>>) -> Option<&Sourced<Duration>> {
+    time.filter(|time| !time.value.is_zero())
+}
+
+fn timeouts(whole: &mut Whole<'_>, forward: &Forward) {
+    let Some(timeout) = limited(forward.timeout.as_ref()) else { return };
+    let all = seconds(timeout.value);
+    let tries = forward.retry.as_ref().and_then(|retry| limited(retry.value.per_try_timeout.as_ref()));
+    if let Some(each) = tries.filter(|each| is_written(each.origin) && each.value >= timeout.value) {
+        let message = format!("each try may take {}, but the whole request only {all}: there is never time for a second one", seconds(each.value));
+        tell(whole, each, timeout, message);
+    }
+    let idle = limited(forward.idle_timeout.as_ref());
+    if let Some(idle) = idle.filter(|idle| is_written(idle.origin) && is_written(timeout.origin) && idle.value < timeout.value) {
+        let message = format!("a request without traffic ends after {}, so an upstream that thinks longer never gets its {all}", seconds(idle.value));
+        tell(whole, idle, timeout, message);
+    }
+    for (name, _) in clusters_of(forward) {
+        let Some(cluster) = whole.clusters.get(name).copied() else { continue };
+        let connect = &cluster.connect_timeout;
+        if is_written(connect.origin) && connect.value > timeout.value {
+            let message = format!("connecting may take {}, but the whole request only {all}", seconds(connect.value));
+            tell(whole, connect, timeout, message);
+        }
+    }
+}
+
+fn tell(whole: &mut Whole<'_>, short: &Sourced<Duration>, timeout: &Sourced<Duration>, message: String) {
+    let mut finding = whole.finding(&codes::TIMEOUT_CONFLICT, short.origin, message);
+    if is_written(timeout.origin) {
+        finding = finding.related(Place::origin(timeout.origin), "the timeout of the whole request");
+    }
+    whole.tell(finding);
+}
+
+fn budget(whole: &mut Whole<'_>, forward: &Forward, retry: &Sourced<Box<RetryPolicy>>) {
+    let priority = forward.priority.as_ref().map_or(Priority::Default, |priority| priority.value);
+    let count = retry.value.num_retries.as_ref().map_or(1, |count| count.value);
+    let unlimited = clusters_of(forward).into_iter().filter_map(|(name, _)| whole.clusters.get(name).copied()).find(|cluster| {
+        let mut breakers = cluster.circuit_breakers.iter().filter(|breaker| breaker.value.priority.value == priority);
+        !breakers.any(|breaker| breaker.value.max_retries.is_some())
+    });
+    let at = retry.origin.or(retry.value.retry_on.origin);
+    if count > 0 && unlimited.is_some() && whole.object(at).is_some() {
+        let message =
+            format!("at most {RETRIES_AT_ONCE} retries of all requests together are under way at a time: that is Envoy's limit where none is set");
+        let finding = whole.finding(&codes::RETRIES_WITHOUT_BUDGET, at, message);
+        whole.tell(finding.help("set the circuit breaker's `max_retries` to what the upstream can bear"));
+    }
+}

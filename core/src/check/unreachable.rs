@@ -1,0 +1,213 @@
+//! Routes that no request can reach: another takes all that they would take.
+//!
+//! It is proved, not guessed: a route covers another when each of its matchers is implied by one of the other's. What cannot be decided
+//! (overlapping expressions, unions of several routes) is not told of.
+//!
+//! What must not be here: one request at a time, which is [`simulate`]'s.
+
+use crate::backend::envoy::{self, v3, v3::Emitted, v3::pb};
+use crate::compile::Compilation;
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::explain::{EnvoyConfig, ResourceRef, simulate};
+use crate::re2::engine::{Regex, literal_prefix};
+use crate::re2::language::Language;
+use crate::resource::{ObjectId, Origin};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
+use pb::route::header_matcher::HeaderMatchSpecifier;
+use pb::route::route_match::PathSpecifier;
+use pb::route::{HeaderMatcher, RouteMatch};
+
+/// A route that no request can reach, and the one before it that takes all of its requests: pointers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreachable {
+    /// The route.
+    pub route: String,
+    /// The one before it.
+    pub by: String,
+}
+
+/// Values of the runtime, as the configuration has them.
+type Runtime = BTreeMap<String, pb::Value>;
+
+/// Of so many earlier routes that begin alike each route is held against.
+const MOST: usize = 64;
+
+/// The routes of a configuration that no request can reach.
+#[must_use]
+pub fn unreachable(config: &EnvoyConfig) -> Vec<Unreachable> {
+    let mut out = Vec::new();
+    for (pointer, table) in config.route_tables() {
+        for (at, host) in table.virtual_hosts.iter().enumerate() {
+            let pointer = format!("{pointer}/virtual_hosts/{at}/routes");
+            let mut earlier: HashMap<&str, Vec<usize>> = HashMap::default();
+            let mut lengths = BTreeSet::new();
+            for (index, route) in host.routes.iter().enumerate() {
+                let Some(of) = &route.r#match else { continue };
+                let begin = begins(of);
+                let covering = lengths.range(..=begin.len()).filter_map(|length| earlier.get(begin.get(..*length)?)).flatten().take(MOST);
+                let mut covering = covering.filter(|other| {
+                    host.routes.get(**other).and_then(|other| other.r#match.as_ref()).is_some_and(|other| covers(other, of, &config.runtime))
+                });
+                if let Some(other) = covering.next() {
+                    out.push(Unreachable { route: format!("{pointer}/{index}"), by: format!("{pointer}/{other}") });
+                }
+                earlier.entry(begin).or_default().push(index);
+                lengths.insert(begin.len());
+            }
+        }
+    }
+    out
+}
+
+/// What every path that a route takes begins with, in the case that is written.
+fn begins(of: &RouteMatch) -> &str {
+    match &of.path_specifier {
+        _ if of.case_sensitive == Some(false) => "",
+        Some(PathSpecifier::Prefix(path) | PathSpecifier::Path(path) | PathSpecifier::PathSeparatedPrefix(path)) => path,
+        Some(PathSpecifier::SafeRegex(regex)) => literal_prefix(&regex.regex),
+        Some(PathSpecifier::ConnectMatcher(_) | PathSpecifier::PathMatchPolicy(_)) | None => "",
+    }
+}
+
+/// Whether each request that `b` takes is one that `a` takes.
+fn covers(a: &RouteMatch, b: &RouteMatch, runtime: &Runtime) -> bool {
+    covers_path(a, b)
+        && a.headers.iter().all(|wanted| b.headers.iter().any(|given| implies_header(given, wanted)))
+        && a.query_parameters.iter().all(|wanted| b.query_parameters.contains(wanted))
+        && a.cookies.iter().all(|wanted| b.cookies.contains(wanted))
+        && a.dynamic_metadata.iter().all(|wanted| b.dynamic_metadata.contains(wanted))
+        && a.filter_state.iter().all(|wanted| b.filter_state.contains(wanted))
+        && (a.grpc.is_none() || b.grpc.is_some())
+        && (a.tls_context.is_none() || a.tls_context == b.tls_context)
+        && a.runtime_fraction.as_ref().is_none_or(|fraction| is_all(fraction, runtime))
+}
+
+/// Whether a fraction is all.
+fn is_all(of: &pb::base::RuntimeFractionalPercent, runtime: &Runtime) -> bool {
+    let (numerator, denominator) = simulate::fraction(of, runtime);
+    numerator >= denominator
+}
+
+fn covers_path(a: &RouteMatch, b: &RouteMatch) -> bool {
+    use PathSpecifier::{Path, PathSeparatedPrefix, Prefix, SafeRegex};
+    let (Some(of_a), Some(of_b)) = (&a.path_specifier, &b.path_specifier) else { return false };
+    let is_expression = |of: &PathSpecifier| matches!(of, SafeRegex(_));
+    let (a_any, b_any) = (a.case_sensitive == Some(false), b.case_sensitive == Some(false) && !is_expression(of_b));
+    // What ignores case takes more than what does not, unless there is no case.
+    let has_case = |text: &str| text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let fold = |text: &str| if a_any { text.to_ascii_lowercase() } else { text.into() };
+    let below = |prefix: &str, text: &str| (a_any || !b_any || !has_case(prefix)) && fold(text).starts_with(&fold(prefix));
+    let separated =
+        |prefix: &str, text: &str| below(prefix, text) && text.get(prefix.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (of_a, of_b) {
+        (Prefix(a), Prefix(b) | Path(b) | PathSeparatedPrefix(b)) => below(a, b),
+        (Prefix(a), SafeRegex(b)) => a == "/" || literal_prefix(&b.regex).starts_with(a.as_str()),
+        (PathSeparatedPrefix(a), PathSeparatedPrefix(b) | Path(b)) => separated(a, b),
+        (PathSeparatedPrefix(a), Prefix(b)) => separated(a, b) && b.len() > a.len(),
+        (Path(a), Path(b)) => below(a, b) && a.len() == b.len(),
+        (SafeRegex(a), SafeRegex(b)) => a.regex == b.regex || takes_all(&a.regex) || holds(&a.regex, Language::new(&b.regex)),
+        (SafeRegex(a), Path(b)) if !b_any => takes_all(&a.regex) || Regex::new(&a.regex).is_ok_and(|regex| regex.is_full_match(b)),
+        (SafeRegex(a), Prefix(b) | PathSeparatedPrefix(b)) if !b_any => takes_all(&a.regex) || holds(&a.regex, Language::prefix(b)),
+        (SafeRegex(a), Prefix(_) | PathSeparatedPrefix(_) | Path(_)) => takes_all(&a.regex),
+        (PathSpecifier::ConnectMatcher(_), PathSpecifier::ConnectMatcher(_)) => true,
+        _ => false,
+    }
+}
+
+/// Whether an expression certainly takes all that the other takes.
+fn holds(regex: &str, other: Option<Language>) -> bool {
+    Language::new(regex).zip(other).is_some_and(|(one, other)| one.holds(&other))
+}
+
+/// Whether an expression takes every path.
+fn takes_all(regex: &str) -> bool {
+    matches!(regex, ".*" | "/.*" | "^.*$" | "^/.*$" | "^/.*" | "^.*")
+}
+
+/// Whether a request for which `given` holds is one for which `wanted` holds.
+fn implies_header(given: &HeaderMatcher, wanted: &HeaderMatcher) -> bool {
+    if given == wanted {
+        return true;
+    }
+    if !given.name.eq_ignore_ascii_case(&wanted.name) || given.invert_match || wanted.invert_match || given.treat_missing_header_as_empty {
+        return false;
+    }
+    let is_positive = !matches!(given.header_match_specifier, Some(HeaderMatchSpecifier::PresentMatch(false)));
+    match (&given.header_match_specifier, &wanted.header_match_specifier) {
+        (_, Some(HeaderMatchSpecifier::PresentMatch(true)) | None) => is_positive,
+        (Some(HeaderMatchSpecifier::StringMatch(given)), Some(HeaderMatchSpecifier::StringMatch(wanted))) => implies_text(given, wanted),
+        (Some(HeaderMatchSpecifier::StringMatch(given)), Some(HeaderMatchSpecifier::SafeRegexMatch(regex))) => {
+            exact(given).is_some_and(|text| Regex::new(&regex.regex).is_ok_and(|regex| regex.is_full_match(text)))
+        }
+        _ => false,
+    }
+}
+
+fn exact(of: &StringMatcher) -> Option<&str> {
+    match &of.match_pattern {
+        Some(MatchPattern::Exact(text)) if !of.ignore_case => Some(text),
+        _ => None,
+    }
+}
+
+/// Whether a text that the one takes is taken by the other.
+fn implies_text(given: &StringMatcher, wanted: &StringMatcher) -> bool {
+    if wanted.ignore_case || given.ignore_case {
+        return false;
+    }
+    match (&given.match_pattern, &wanted.match_pattern) {
+        (Some(MatchPattern::Exact(given) | MatchPattern::Prefix(given)), Some(MatchPattern::Prefix(wanted))) => given.starts_with(wanted.as_str()),
+        (Some(MatchPattern::Exact(given) | MatchPattern::Suffix(given)), Some(MatchPattern::Suffix(wanted))) => given.ends_with(wanted.as_str()),
+        (
+            Some(MatchPattern::Exact(given) | MatchPattern::Prefix(given) | MatchPattern::Suffix(given) | MatchPattern::Contains(given)),
+            Some(MatchPattern::Contains(wanted)),
+        ) => given.contains(wanted.as_str()),
+        (Some(MatchPattern::Exact(given)), Some(MatchPattern::SafeRegex(regex))) => {
+            Regex::new(&regex.regex).is_ok_and(|regex| regex.is_full_match(given))
+        }
+        _ => false,
+    }
+}
+
+/// What is told of resources none of whose routes can be reached.
+pub fn unreachable_routes(compilation: &Compilation, emitted: &mut Emitted) -> Vec<Diagnostic> {
+    let config = EnvoyConfig::of(compilation);
+    let found = unreachable(&config);
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let map = v3::output_map(&compilation.ir, &envoy::Options::default(), emitted);
+    let of = |pointer: &str| -> Option<Origin> { map.get(pointer)?.iter().find(|origin| origin.object() != ObjectId::BUILT_IN).copied() };
+    // How many routes each place of the input makes.
+    let mut routes: BTreeMap<Origin, usize> = BTreeMap::new();
+    for (pointer, table) in config.route_tables() {
+        for (at, host) in table.virtual_hosts.iter().enumerate() {
+            for index in 0..host.routes.len() {
+                if let Some(origin) = of(&format!("{pointer}/virtual_hosts/{at}/routes/{index}")) {
+                    *routes.entry(origin).or_default() += 1;
+                }
+            }
+        }
+    }
+    let mut covered: BTreeMap<Origin, (usize, Origin)> = BTreeMap::new();
+    for Unreachable { route, by } in &found {
+        let (Some(route), Some(by)) = (of(route), of(by)) else { continue };
+        if route.object() != by.object() {
+            covered.entry(route).or_insert((0, by)).0 += 1;
+        }
+    }
+    let name = |origin: Origin| compilation.objects.get(origin.object()).map(|object| object.key.clone());
+    let told = covered.into_iter().filter(|(origin, (count, _))| routes.get(origin) == Some(count)).map(|(origin, (_, by))| {
+        let other = name(by).map(|key| ResourceRef::from(&key).to_string()).unwrap_or_default();
+        let message = format!("no request reaches this: {other} comes before it in every virtual host and takes all of its requests");
+        let mut finding = Diagnostic::new(&codes::UNREACHABLE_ROUTE, message, Place::origin(Some(origin)));
+        finding.resource = name(origin);
+        finding
+    });
+    told.collect()
+}

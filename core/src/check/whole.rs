@@ -1,0 +1,119 @@
+//! What all checks look at: each route once, wherever it is used, and where findings go.
+//!
+//! What must not be here: any check.
+
+use crate::compile::Compilation;
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::ir::{Cluster, Forward, NetworkFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
+use crate::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
+use crate::text::Str;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
+
+/// A compilation and what was found in it.
+pub(super) struct Whole<'a> {
+    pub compilation: &'a Compilation,
+    /// Every route once: virtual hosts of several listeners share them.
+    pub routes: Vec<&'a Route>,
+    /// By name.
+    pub clusters: HashMap<&'a Str, &'a Cluster>,
+    /// Objects of which the stages told something bad, or that another took the place of: they need not be told of again.
+    pub wrong: HashSet<ObjectId>,
+    found: Vec<Diagnostic>,
+    told: HashSet<u64>,
+}
+
+impl<'a> Whole<'a> {
+    pub fn new(compilation: &'a Compilation) -> Self {
+        let mut seen = HashSet::new();
+        let mut routes = Vec::new();
+        for table in tables(compilation) {
+            for host in &table.virtual_hosts {
+                if seen.insert(Arc::as_ptr(&host.routes).addr()) {
+                    routes.extend(host.routes.iter().filter(|route| seen.insert(Arc::as_ptr(route).addr())).map(|route| &**route));
+                }
+            }
+        }
+        let clusters = compilation.ir.clusters.iter().chain(&compilation.ir.bootstrap.clusters);
+        let clusters = clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect();
+        let object = |place: &Place| match place {
+            Place::Node { object, .. } => Some(*object),
+            _ => None,
+        };
+        let bad = compilation.diagnostics.iter().filter(|finding| finding.severity != Severity::Notice);
+        let mut wrong: HashSet<ObjectId> = bad.filter_map(|finding| object(&finding.place)).collect();
+        // Of two that are called the same, the related place is the one that no longer counts.
+        let replaced = |finding: &&Diagnostic| [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code);
+        let replaced = compilation.diagnostics.iter().filter(replaced).flat_map(|finding| &finding.related);
+        wrong.extend(replaced.filter_map(|related| object(&related.place)));
+        Self { compilation, routes, clusters, wrong, found: Vec::new(), told: HashSet::new() }
+    }
+
+    /// Routes that forward, with what belongs to forwarding.
+    pub fn forwards(&self) -> impl Iterator<Item = (&'a Route, &'a Forward)> + use<'a> {
+        let routes = self.routes.clone();
+        routes.into_iter().filter_map(|route| match &route.action {
+            RouteAction::Forward(forward) => Some((route, &**forward)),
+            _ => None,
+        })
+    }
+
+    /// The object that an origin names; nothing for what the controller has built in.
+    pub fn object(&self, origin: Option<Origin>) -> Option<&'a Object> {
+        self.compilation.objects.get(origin?.object())
+    }
+
+    /// The name of the object that an origin names.
+    pub fn key(&self, origin: Option<Origin>) -> Option<&'a ResourceKey> {
+        self.object(origin).map(|object| &object.key)
+    }
+
+    /// A finding where an origin leads, about its object.
+    pub fn finding(&self, code: &'static Code, origin: Option<Origin>, message: impl Into<String>) -> Diagnostic {
+        let mut finding = Diagnostic::new(code, message, Place::origin(origin));
+        finding.resource = self.key(origin).cloned();
+        finding
+    }
+
+    /// Tells it, unless it was told: the same value may be in use in several places.
+    pub fn tell(&mut self, finding: Diagnostic) {
+        if self.told.insert(finding.fingerprint()) {
+            self.found.push(finding);
+        }
+    }
+
+    /// What was told.
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.found
+    }
+}
+
+/// All tables of routes.
+pub(super) fn tables(compilation: &Compilation) -> impl Iterator<Item = &RouteConfiguration> {
+    let filters = compilation.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let inline = filters.filter_map(|filter| match filter {
+        NetworkFilter::Http(manager) => Some(&manager.routes),
+        NetworkFilter::Tcp(_) => None,
+    });
+    inline.chain(compilation.ir.tables.iter().map(|table| &**table))
+}
+
+/// Whether a person wrote the value, in a field of its own.
+pub(super) fn is_written(origin: Option<Origin>) -> bool {
+    origin.is_some_and(|origin| origin.object() != ObjectId::BUILT_IN && origin.rule() == Rule::Field)
+}
+
+/// The first origin that is part of the input.
+pub(super) fn written(origins: &[Origin]) -> Option<Origin> {
+    origins.iter().copied().find(|origin| origin.object() != ObjectId::BUILT_IN)
+}
+
+/// The clusters that a route forwards to.
+pub(super) fn clusters_of(forward: &Forward) -> Vec<(&Str, Option<Origin>)> {
+    match &forward.clusters {
+        UpstreamClusters::One(name) => Vec::from([(&name.value, name.origin)]),
+        UpstreamClusters::Weighted(all) => all.iter().map(|cluster| (&cluster.name.value, cluster.name.origin)).collect(),
+    }
+}
