@@ -421,7 +421,8 @@ fn header(text: &str) -> Result<(String, String), String> {
 Examples:
   chancery graph --format svg gateway/ > gateway.svg
   chancery graph --format mermaid --from Mapping/quote gateway/
-  chancery graph --only-errors gateway/ | dot -Tpng > wrong.png")]
+  chancery graph --only-errors gateway/ | dot -Tpng > wrong.png
+  chancery graph --format svg dump.json > envoy.svg   what a running Envoy has")]
 pub struct GraphArgs {
     #[command(flatten)]
     pub inputs: Inputs,
@@ -446,6 +447,9 @@ pub struct GraphArgs {
     /// With `--format svg`: also what the controller adds by itself, as its readiness checks.
     #[arg(long)]
     pub all: bool,
+    /// With more nodes than this, those of a kind and a namespace become one; 0 for never. JSON is never folded unless it is given.
+    #[arg(long, value_name = "N")]
+    pub fold: Option<usize>,
 }
 
 /// `why`

@@ -3,19 +3,23 @@
 //! What must not be here: what refers to what; that is `chancery_core::explain::graph`.
 
 use crate::args::{Deployment, GraphArgs, GraphFormat};
+use crate::input::{self, Given};
 use crate::output::{print, print_json};
-use crate::{Outcome, Unusable, input};
+use crate::style::complain;
+use crate::{Outcome, Unusable};
 use chancery_core::explain::picture::{PictureOptions, picture, svg};
-use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Positions, Relation, graph};
+use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Positions, Relation, Running, graph, graph_of};
 use chancery_core::resource::nearest;
 use std::collections::HashMap;
 use std::fmt::Write;
 
+/// More nodes than these are folded in pictures, unless something else is asked for.
+const MOST: usize = 300;
+
 /// Runs it.
 pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
-    let (_, compilation) = input::compile(&args.inputs.inputs, deployment)?;
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
-    let mut graph = graph(&compilation, &positions);
+    let given = input::given(&args.inputs.inputs, deployment)?;
+    let mut graph = whole(&given)?;
     let mut from = Vec::new();
     for asked in &args.from {
         from.extend(named(&graph, asked)?.into_iter().map(|node| node.id.clone()));
@@ -29,6 +33,11 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     }
     Focus { from, depth: args.depth, kinds, only_errors: args.only_errors, written_only: args.format == GraphFormat::Svg && !args.all }
         .apply(&mut graph);
+    let most = args.fold.unwrap_or(if args.format == GraphFormat::Json { 0 } else { MOST });
+    let joined = if most == 0 { 0 } else { graph.fold(most) };
+    if joined > 0 {
+        complain(&format!("{joined} nodes are folded into those of their kind: --from, --kind or --only-errors show a part, --fold 0 all of them"));
+    }
     match args.format {
         GraphFormat::Dot => print(&dot(&graph))?,
         GraphFormat::Mermaid => print(&mermaid(&graph))?,
@@ -36,6 +45,18 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
         GraphFormat::Svg => print(&svg(&picture(&graph, &PictureOptions::default())))?,
     }
     Ok(0)
+}
+
+/// The graph of what was read: of resources, or of what a running Envoy has.
+fn whole(given: &Given) -> Result<Graph, Unusable> {
+    if let [one] = &given.inputs.inputs[..]
+        && Running::is_one(&one.text)
+    {
+        let running = Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
+        return Ok(graph_of(&running.config));
+    }
+    let (_, compilation) = given.compile();
+    Ok(graph(&compilation, &Positions::new(&compilation.inputs, &compilation.objects)))
 }
 
 /// The nodes that are meant by what was typed.

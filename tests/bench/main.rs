@@ -6,7 +6,9 @@
 //! What must not be here: what is compiled, and how.
 
 use chancery_core::backend::envoy::Document;
+use chancery_core::check::check;
 use chancery_core::compile::{Compiler, Options};
+use chancery_core::diagnostic::{Policy, time};
 use chancery_core::resource::Inputs;
 use chancery_tests::generate::documents;
 use chancery_tests::work::{emit, inputs};
@@ -28,7 +30,7 @@ fn main() {
     let folder = env::temp_dir().join(format!("chancery-bench-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let mut rows = String::from(
-        "| Mappings | input | Envoy JSON | `chancery compile` | memory | `chancery check` | one Mapping edited | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "| Mappings | input | Envoy JSON | `chancery compile` | memory | `chancery check` | memory | all checks | one Mapping edited | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for count in [1_000, 10_000, 50_000] {
         let documents = documents(count, 7);
@@ -37,21 +39,25 @@ fn main() {
         fs::write(&input, &text).expect("the input");
         let output = folder.join("envoy.json");
         let (compile, memory) = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output)));
-        let (check, _) = best(|| run(Command::new(&program).args(["check", "--quiet"]).arg(&input)));
+        let (check, check_memory) = best(|| run(Command::new(&program).args(["check", "--quiet"]).arg(&input)));
         let written = fs::metadata(&output).map_or(0, |it| it.len());
         let (scratch, edited) = edit(&documents);
+        let checks = checks(&text);
         let wasm = web(&module, &input, &folder);
         let _ = writeln!(
             rows,
-            "| {count} | {} | {} | {} | {} | {} | {} ({}\u{d7}) | {} |",
+            "| {count} | {} | {} | {} | {} | {} | {} | {} ({:.1}\u{d7}) | {} ({}\u{d7}) | {} |",
             size(text.len() as u64),
             size(written),
-            time(compile),
+            shown(compile),
             size(memory),
-            time(check),
-            time(edited),
+            shown(check),
+            size(check_memory),
+            shown(checks),
+            checks.as_secs_f64() / scratch.as_secs_f64(),
+            shown(edited),
             (scratch.as_secs_f64() / edited.as_secs_f64()).round(),
-            wasm.map_or("not measured".into(), |wasm| format!("{} ({:.1}\u{d7})", time(wasm), wasm.as_secs_f64() / scratch.as_secs_f64()))
+            wasm.map_or("not measured".into(), |wasm| format!("{} ({:.1}\u{d7})", shown(wasm), wasm.as_secs_f64() / scratch.as_secs_f64()))
         );
     }
     let _ = fs::remove_dir_all(&folder);
@@ -113,6 +119,20 @@ fn edit(documents: &[String]) -> (Duration, Duration) {
     (scratch, edited)
 }
 
+/// Everything that is looked at when somebody asks what is wrong, after a compile.
+fn checks(text: &str) -> Duration {
+    let inputs = inputs([("input.yaml", text)]);
+    let policy = Policy { at: time::parse("2026-11-21"), ..Policy::default() };
+    let once = || {
+        let mut compiler = Compiler::new();
+        let mut compilation = compiler.compile(&inputs, &Options::default());
+        let start = Instant::now();
+        check(&mut compilation, &policy, &mut compiler.emitted);
+        start.elapsed()
+    };
+    (0..RUNS).map(|_| once()).min().unwrap_or_default()
+}
+
 /// Text to JSON in WebAssembly, in Node.
 fn web(module: &Path, input: &Path, folder: &Path) -> Option<Duration> {
     let question = folder.join("question");
@@ -123,7 +143,7 @@ fn web(module: &Path, input: &Path, folder: &Path) -> Option<Duration> {
     text.lines().filter_map(|line| line.parse::<f64>().ok()).min_by(f64::total_cmp).map(|best| Duration::from_secs_f64(best / 1000.0))
 }
 
-fn time(time: Duration) -> String {
+fn shown(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds >= 1.0 {
         format!("{seconds:.2} s")

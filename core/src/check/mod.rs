@@ -22,7 +22,6 @@ mod unreachable;
 mod whole;
 
 pub use settle::ANNOTATION;
-pub use unreachable::{Unreachable, unreachable};
 
 use crate::backend::envoy::v3::Emitted;
 use crate::compile::Compilation;
@@ -33,8 +32,8 @@ use whole::Whole;
 /// Adds to a compilation's findings what the whole shows, and judges all of them.
 pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitted) {
     let mut found = refused_by_envoy(compilation, None, emitted);
-    found.extend(unreachable::unreachable_routes(compilation, emitted));
     let mut whole = Whole::new(compilation);
+    unreachable::check(&mut whole);
     listening::check(&mut whole);
     reference::check(&mut whole);
     naming::check(&mut whole);

@@ -26,9 +26,9 @@ fn names_of(cluster: &Cluster) -> &[Sourced<Endpoint>] {
 
 /// Objects whose requests go to the service that another object names.
 fn collapsed(whole: &mut Whole<'_>) {
-    let mut services: HashMap<ObjectId, Vec<(Str, Option<Str>, Option<Origin>)>> = HashMap::new();
+    let mut services: HashMap<ObjectId, Vec<(Str, Option<Origin>)>> = HashMap::new();
     for reference in references(whole.compilation).into_iter().filter(|reference| reference.relation == "service") {
-        services.entry(reference.from).or_default().push((reference.key.name, reference.key.namespace, reference.at));
+        services.entry(reference.from).or_default().push((reference.key.name, reference.at));
     }
     if services.is_empty() {
         return;
@@ -40,7 +40,7 @@ fn collapsed(whole: &mut Whole<'_>) {
         for (name, origin) in targets {
             let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
             let Some(wanted) = owner.and_then(|owner| services.get(&owner)) else { continue };
-            let [(service, _, at)] = &wanted[..] else { continue };
+            let [(service, at)] = &wanted[..] else { continue };
             let Some(endpoints) = whole.clusters.get(name).map(|cluster| names_of(cluster)).filter(|endpoints| !endpoints.is_empty()) else {
                 continue;
             };

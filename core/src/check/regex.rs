@@ -29,11 +29,11 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 fn sizes(whole: &mut Whole<'_>) {
     let ir = &whole.compilation.ir;
     let values = ir.bootstrap.runtime.iter().chain(&ir.runtimes).flat_map(|layer| &layer.values).filter(|(key, _)| *key == *LIMIT_KEY);
-    let limit = values.filter_map(|(_, value)| match value.value {
+    let limits = values.filter_map(|(_, value)| match value.value {
         Json::Number(number) if number >= 0.0 => Some(number as u64),
         _ => None,
     });
-    let limit = limit.last();
+    let limit = limits.reduce(|_, upper| upper);
     let mut seen: HashSet<&Str> = HashSet::new();
     for route in whole.routes.clone() {
         let PathMatch::Regex(Regex { regex, max_program_size, .. }) = &route.matcher.path.value else { continue };

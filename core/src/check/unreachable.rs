@@ -5,31 +5,26 @@
 //!
 //! What must not be here: one request at a time, which is [`simulate`]'s.
 
-use crate::backend::envoy::{self, v3, v3::Emitted, v3::pb};
+use super::whole::{Whole, tables, written};
+use crate::backend::envoy::v3::{self, pb};
 use crate::compile::Compilation;
-use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::explain::{EnvoyConfig, ResourceRef, simulate};
+use crate::diagnostic::{Place, codes};
+use crate::explain::{ResourceRef, simulate};
+use crate::ir::Json;
 use crate::re2::engine::{Regex, literal_prefix};
 use crate::re2::language::Language;
-use crate::resource::{ObjectId, Origin};
+use crate::resource::Origin;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use core::ptr;
+use hashbrown::{HashMap, HashSet};
 use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
 use pb::route::header_matcher::HeaderMatchSpecifier;
 use pb::route::route_match::PathSpecifier;
 use pb::route::{HeaderMatcher, RouteMatch};
-
-/// A route that no request can reach, and the one before it that takes all of its requests: pointers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreachable {
-    /// The route.
-    pub route: String,
-    /// The one before it.
-    pub by: String,
-}
 
 /// Values of the runtime, as the configuration has them.
 type Runtime = BTreeMap<String, pb::Value>;
@@ -37,29 +32,21 @@ type Runtime = BTreeMap<String, pb::Value>;
 /// Of so many earlier routes that begin alike each route is held against.
 const MOST: usize = 64;
 
-/// The routes of a configuration that no request can reach.
-#[must_use]
-pub fn unreachable(config: &EnvoyConfig) -> Vec<Unreachable> {
+/// A route in the order of its virtual host: how it is matched, and who made it.
+type Ordered<'a> = (&'a RouteMatch, Option<Origin>);
+
+/// Of each route the one before it that takes all of its requests, by their places.
+fn covered(routes: &[Ordered<'_>], runtime: &Runtime) -> Vec<Option<usize>> {
+    let mut earlier: HashMap<&str, Vec<usize>> = HashMap::default();
+    let mut lengths = BTreeSet::new();
     let mut out = Vec::new();
-    for (pointer, table) in config.route_tables() {
-        for (at, host) in table.virtual_hosts.iter().enumerate() {
-            let pointer = format!("{pointer}/virtual_hosts/{at}/routes");
-            let mut earlier: HashMap<&str, Vec<usize>> = HashMap::default();
-            let mut lengths = BTreeSet::new();
-            for (index, route) in host.routes.iter().enumerate() {
-                let Some(of) = &route.r#match else { continue };
-                let begin = begins(of);
-                let covering = lengths.range(..=begin.len()).filter_map(|length| earlier.get(begin.get(..*length)?)).flatten().take(MOST);
-                let mut covering = covering.filter(|other| {
-                    host.routes.get(**other).and_then(|other| other.r#match.as_ref()).is_some_and(|other| covers(other, of, &config.runtime))
-                });
-                if let Some(other) = covering.next() {
-                    out.push(Unreachable { route: format!("{pointer}/{index}"), by: format!("{pointer}/{other}") });
-                }
-                earlier.entry(begin).or_default().push(index);
-                lengths.insert(begin.len());
-            }
-        }
+    for (index, (of, _)) in routes.iter().enumerate() {
+        let begin = begins(of);
+        let before = lengths.range(..=begin.len()).filter_map(|length| earlier.get(begin.get(..*length)?)).flatten().take(MOST);
+        let mut before = before.copied().filter(|other| routes.get(*other).is_some_and(|(other, _)| covers(other, of, runtime)));
+        out.push(before.next());
+        earlier.entry(begin).or_default().push(index);
+        lengths.insert(begin.len());
     }
     out
 }
@@ -174,40 +161,42 @@ fn implies_text(given: &StringMatcher, wanted: &StringMatcher) -> bool {
     }
 }
 
-/// What is told of resources none of whose routes can be reached.
-pub fn unreachable_routes(compilation: &Compilation, emitted: &mut Emitted) -> Vec<Diagnostic> {
-    let config = EnvoyConfig::of(compilation);
-    let found = unreachable(&config);
-    if found.is_empty() {
-        return Vec::new();
-    }
-    let map = v3::output_map(&compilation.ir, &envoy::Options::default(), emitted);
-    let of = |pointer: &str| -> Option<Origin> { map.get(pointer)?.iter().find(|origin| origin.object() != ObjectId::BUILT_IN).copied() };
-    // How many routes each place of the input makes.
-    let mut routes: BTreeMap<Origin, usize> = BTreeMap::new();
-    for (pointer, table) in config.route_tables() {
-        for (at, host) in table.virtual_hosts.iter().enumerate() {
-            for index in 0..host.routes.len() {
-                if let Some(origin) = of(&format!("{pointer}/virtual_hosts/{at}/routes/{index}")) {
-                    *routes.entry(origin).or_default() += 1;
-                }
-            }
+/// Tells of resources none of whose routes can be reached.
+pub(super) fn check(whole: &mut Whole<'_>) {
+    let compilation = whole.compilation;
+    let runtime = runtime(compilation);
+    let matchers: HashMap<usize, RouteMatch> =
+        whole.routes.iter().map(|route| (ptr::from_ref(*route).addr(), v3::route_matcher(&compilation.ir, &route.matcher))).collect();
+    let mut seen = HashSet::new();
+    // How many routes each place of the input makes, how many of them are covered, and by whom.
+    let mut made: BTreeMap<Origin, (usize, usize, Option<Origin>)> = BTreeMap::new();
+    for host in tables(compilation).flat_map(|table| &table.virtual_hosts).filter(|host| seen.insert(Arc::as_ptr(&host.routes).addr())) {
+        let ordered = host.routes.iter().filter_map(|route| Some((matchers.get(&Arc::as_ptr(route).addr())?, written(&route.origins))));
+        let ordered: Vec<Ordered<'_>> = ordered.collect();
+        for ((_, origin), by) in ordered.iter().zip(covered(&ordered, &runtime)) {
+            let Some(origin) = origin else { continue };
+            let (all, hidden, whose) = made.entry(*origin).or_default();
+            *all += 1;
+            let by = by.and_then(|by| ordered.get(by)?.1).filter(|by| by.object() != origin.object());
+            *hidden += usize::from(by.is_some());
+            *whose = whose.or(by);
         }
     }
-    let mut covered: BTreeMap<Origin, (usize, Origin)> = BTreeMap::new();
-    for Unreachable { route, by } in &found {
-        let (Some(route), Some(by)) = (of(route), of(by)) else { continue };
-        if route.object() != by.object() {
-            covered.entry(route).or_insert((0, by)).0 += 1;
-        }
+    for (origin, (all, hidden, by)) in made {
+        let Some(other) = whole.key(by).filter(|_| all == hidden) else { continue };
+        let message =
+            format!("no request reaches this: {} comes before it in every virtual host and takes all of its requests", ResourceRef::from(other));
+        let finding = whole.finding(&codes::UNREACHABLE_ROUTE, Some(origin), message);
+        whole.tell(finding.related(Place::origin(by), "this one takes them"));
     }
-    let name = |origin: Origin| compilation.objects.get(origin.object()).map(|object| object.key.clone());
-    let told = covered.into_iter().filter(|(origin, (count, _))| routes.get(origin) == Some(count)).map(|(origin, (_, by))| {
-        let other = name(by).map(|key| ResourceRef::from(&key).to_string()).unwrap_or_default();
-        let message = format!("no request reaches this: {other} comes before it in every virtual host and takes all of its requests");
-        let mut finding = Diagnostic::new(&codes::UNREACHABLE_ROUTE, message, Place::origin(Some(origin)));
-        finding.resource = name(origin);
-        finding
+}
+
+/// Numbers of the runtime, by key; upper layers over lower ones.
+fn runtime(compilation: &Compilation) -> Runtime {
+    let layers = compilation.ir.bootstrap.runtime.iter().chain(&compilation.ir.runtimes);
+    let numbers = layers.flat_map(|layer| &layer.values).filter_map(|(key, value)| match value.value {
+        Json::Number(number) => Some((key.to_string(), pb::Value { kind: Some(pb::value::Kind::NumberValue(number)) })),
+        _ => None,
     });
-    told.collect()
+    numbers.collect()
 }

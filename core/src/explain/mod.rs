@@ -36,7 +36,7 @@ pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_tree, dump_with_origins};
 pub use envoy_config::{EnvoyConfig, Placed};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
-pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, why};
+pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, graph_of, why};
 pub use ledger::{LedgerRow, ledger};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};

@@ -160,17 +160,7 @@ fn the_graph_has_both_halves_and_the_holes() {
 
 /// Nodes and edges by name alone.
 fn bare(nodes: &[&str], edges: &[(usize, usize)]) -> Graph {
-    let node = |id: &&str| GraphNode {
-        id: id.to_string(),
-        kind: NodeKind::Resource,
-        label: id.to_string(),
-        resource: None,
-        state: None,
-        reason: None,
-        errors: 0,
-        warnings: 0,
-        span: None,
-    };
+    let node = |id: &&str| GraphNode::new(*id, NodeKind::Resource, id.to_string());
     let edge =
         |(from, to): &(usize, usize)| Edge { from: nodes[*from].into(), to: nodes[*to].into(), relation: Relation::Refers, label: "", at: None };
     Graph { nodes: nodes.iter().map(node).collect(), edges: edges.iter().map(edge).collect(), cycles: Vec::new() }
@@ -243,4 +233,28 @@ fn bytes_that_are_not_utf8_are_told_of() {
     assert_eq!((input.text.to_string().as_str(), &wrong[..]), ("a\u{fffd}b\u{fffd}", &[(1, 1), (5, 3)][..]));
     let finding = not_utf8(SourceId(0), &wrong).expect("a finding");
     assert_eq!(finding.message, "the text is not UTF-8: at byte 1 stands something else, and there is another place like it");
+}
+
+#[test]
+fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
+    let ids: Vec<String> = (0..50).map(|number| alloc::format!("Mapping/m{number}/default")).collect();
+    let mut names: Vec<&str> = ids.iter().map(String::as_str).collect();
+    names.push("Host/all/default");
+    let edges: Vec<(usize, usize)> = (0..50).map(|from| (from, 50)).collect();
+    let large = || {
+        let mut graph = bare(&names, &edges);
+        for node in &mut graph.nodes {
+            let kind = node.id.split('/').next().unwrap_or_default();
+            node.resource = Some(super::ResourceRef { kind: kind.into(), name: node.id.as_str().into(), namespace: Some("default".into()) });
+        }
+        graph.nodes[7].errors = 1;
+        graph
+    };
+    let mut graph = large();
+    assert_eq!(graph.fold(51), 0, "it is small enough");
+    assert_eq!(graph.fold(50), 49);
+    let seen: Vec<(&str, Option<u32>)> = graph.nodes.iter().map(|node| (node.id.as_str(), node.folded)).collect();
+    assert_eq!(seen, [("folded:Mapping/default", Some(49)), ("Mapping/m7/default", None), ("Host/all/default", None)]);
+    let edges: Vec<(&str, &str)> = graph.edges.iter().map(|edge| (edge.from.as_str(), edge.to.as_str())).collect();
+    assert_eq!(edges, [("folded:Mapping/default", "Host/all/default"), ("Mapping/m7/default", "Host/all/default")]);
 }

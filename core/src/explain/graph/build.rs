@@ -70,9 +70,7 @@ impl Builder<'_> {
         }
         let at = self.graph.nodes.len();
         self.known.insert(id.to_string(), at);
-        let node =
-            GraphNode { id: id.to_string(), kind, label: label(), resource: None, state: None, reason: None, errors: 0, warnings: 0, span: None };
-        self.graph.nodes.push(node);
+        self.graph.nodes.push(GraphNode::new(id, kind, label()));
         at
     }
 

@@ -9,11 +9,14 @@
 mod build;
 mod envoy;
 mod focus;
+mod fold;
 mod path;
+mod running;
 
 pub use build::graph;
 pub use focus::Focus;
 pub use path::{Step, why};
+pub use running::graph_of;
 
 use super::{OriginView, ResourceRef, Span};
 use alloc::string::String;
@@ -99,9 +102,19 @@ pub struct GraphNode {
     pub errors: u32,
     /// How many warnings were.
     pub warnings: u32,
+    /// How many nodes it stands for, of one that was folded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folded: Option<u32>,
     /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
+}
+
+impl GraphNode {
+    /// A node of which nothing more is known.
+    pub(crate) fn new(id: impl Into<String>, kind: NodeKind, label: String) -> Self {
+        Self { id: id.into(), kind, label, resource: None, state: None, reason: None, errors: 0, warnings: 0, folded: None, span: None }
+    }
 }
 
 /// What an edge says.

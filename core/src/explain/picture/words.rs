@@ -85,6 +85,9 @@ fn texts(node: &GraphNode) -> (String, String) {
     };
     let mut lines = node.label.lines();
     let (first, second) = (lines.next().unwrap_or_default(), lines.next());
+    if node.folded.is_some() {
+        return (second.map_or_else(|| "folded".into(), |more| format!("folded \u{b7} {more}")), first.into());
+    }
     match (node.kind, second) {
         (NodeKind::FilterChain, Some(names)) => (format!("{kind} \u{b7} {first}"), names.into()),
         (_, Some(more)) => (format!("{kind} \u{b7} {more}"), first.into()),

@@ -5,10 +5,11 @@
 use super::hcm::{connection_manager, rds};
 use super::listener::{HTTP_FILTER, filter, filter_chain, listener, tcp_filter};
 use super::route::{route, route_configuration, virtual_host};
+use super::route_match::route_match;
 use super::{Context, Options, bootstrap as start, cluster, endpoint, pb, secret};
 use crate::backend::envoy::Document;
 use crate::backend::output_map::Trace;
-use crate::ir::{ClusterDiscovery, HttpConnectionManager, Ir, Listener, Locality, NetworkFilter, RouteConfiguration};
+use crate::ir::{ClusterDiscovery, HttpConnectionManager, Ir, Listener, Locality, NetworkFilter, RouteConfiguration, RouteMatch};
 use crate::text::Str;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -29,6 +30,12 @@ pub fn bootstrap(ir: &Ir, options: &Options<'_>) -> pb::bootstrap::Bootstrap {
         secrets: Vec::new(),
     });
     out
+}
+
+/// How one route is matched, for who compares routes.
+#[must_use]
+pub fn route_matcher(ir: &Ir, of: &RouteMatch) -> pb::route::RouteMatch {
+    route_match(of, &Context::new(ir, &Options::default()), &mut Trace::off())
 }
 
 /// What a management server serves.

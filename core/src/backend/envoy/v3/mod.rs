@@ -33,7 +33,7 @@ mod tracing;
 
 pub use document::{Violation, emit, output_map, violations};
 pub use memory::Emitted;
-pub use message::{Resources, bootstrap, resources};
+pub use message::{Resources, bootstrap, resources, route_matcher};
 
 use super::{Document, Lookup, Options};
 use crate::ir::{ConfigSource, Ir, Spelling, Tracer};

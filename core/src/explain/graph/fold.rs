@@ -1,0 +1,121 @@
+//! Folding: of a graph that is too large to be looked at, nodes that are alike become one.
+//!
+//! What must not be here: which part of a graph is of interest (`focus`).
+
+use super::{Edge, Graph, GraphNode, NodeKind, Relation};
+use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::mem;
+use hashbrown::{HashMap, HashSet};
+
+/// So many nodes of one group stay apart, so that what is rare is seen.
+const FEW: usize = 12;
+
+/// So many nodes of one group in which something is wrong stay apart.
+const WRONG: usize = 24;
+
+/// What is alike: the kind, and of resources their kind, their namespace, and whether they are of use.
+type Group = (NodeKind, Str, Str, bool);
+
+fn group(node: &GraphNode) -> Group {
+    let (kind, namespace) = match &node.resource {
+        Some(resource) => (resource.kind.clone(), resource.namespace.clone().unwrap_or_default()),
+        None => (Str::default(), Str::default()),
+    };
+    (node.kind, kind, namespace, matches!(node.state, Some("ignored" | "shadowed" | "invalid")))
+}
+
+/// The node of a group, still without members.
+fn folded((kind, of, namespace, idle): &Group) -> GraphNode {
+    let state = if *idle { "/unused" } else { "" };
+    let id = match of.is_empty() {
+        true => format!("folded:{}{state}", kind.name()),
+        false if *kind == NodeKind::Missing => format!("folded:missing:{of}/{namespace}{state}"),
+        false => format!("folded:{of}/{namespace}{state}"),
+    };
+    GraphNode { folded: Some(0), ..GraphNode::new(id, *kind, String::new()) }
+}
+
+impl Graph {
+    /// Where there are more than `most` nodes, joins those of a kind and a namespace. What is rare stays apart, and so does what is wrong, as
+    /// far as that is few. Tells how many nodes were joined.
+    pub fn fold(&mut self, most: usize) -> usize {
+        if self.nodes.len() <= most {
+            return 0;
+        }
+        let mut sizes: BTreeMap<Group, (usize, usize)> = BTreeMap::new();
+        let stays = |node: &GraphNode, wrong: &mut usize| {
+            *wrong += usize::from(node.is_wrong());
+            node.is_wrong() && *wrong <= WRONG
+        };
+        for node in &self.nodes {
+            let (size, wrong) = sizes.entry(group(node)).or_default();
+            *size += usize::from(!stays(node, wrong));
+        }
+        let mut wrong: BTreeMap<Group, usize> = BTreeMap::new();
+        let mut groups: BTreeMap<Group, usize> = BTreeMap::new();
+        let mut renamed: HashMap<String, String> = HashMap::new();
+        let mut nodes: Vec<GraphNode> = Vec::new();
+        let mut joined = 0;
+        for node in mem::take(&mut self.nodes) {
+            let group = group(&node);
+            let large = sizes.get(&group).is_some_and(|(size, _)| *size > FEW);
+            if !large || stays(&node, wrong.entry(group.clone()).or_default()) {
+                nodes.push(node);
+                continue;
+            }
+            let at = *groups.entry(group.clone()).or_insert_with(|| {
+                nodes.push(folded(&group));
+                nodes.len() - 1
+            });
+            let Some(into) = nodes.get_mut(at) else { continue };
+            into.errors += node.errors;
+            into.warnings += node.warnings;
+            into.folded = into.folded.map(|count| count + 1);
+            into.state = if into.folded == Some(1) { node.state } else { into.state.filter(|state| node.state == Some(state)) };
+            renamed.insert(node.id, into.id.clone());
+            joined += 1;
+        }
+        for (group, at) in groups {
+            if let Some(node) = nodes.get_mut(at) {
+                node.label = label(&group, node.folded.unwrap_or_default());
+            }
+        }
+        self.nodes = nodes;
+        self.edges = edges(mem::take(&mut self.edges), &renamed);
+        self.cycles.retain(|cycle| cycle.iter().all(|id| !renamed.contains_key(id)));
+        joined
+    }
+}
+
+/// How many of what, and on a second line where.
+fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
+    let what = if of.is_empty() { kind.name().replace('_', " ") } else { of.to_string() };
+    let mut more: Vec<&str> = Vec::new();
+    more.extend(Some(namespace.as_str()).filter(|namespace| !namespace.is_empty()));
+    more.extend(idle.then_some("without effect"));
+    more.extend((*kind == NodeKind::Missing).then_some("not among the input"));
+    let what = format!("{count} \u{d7} {what}");
+    if more.is_empty() { what } else { format!("{what}\n{}", more.join(" \u{b7} ")) }
+}
+
+/// Edges between what is left, each once.
+fn edges(edges: Vec<Edge>, renamed: &HashMap<String, String>) -> Vec<Edge> {
+    let mut seen: HashSet<(String, String, Relation)> = HashSet::new();
+    let mut out: Vec<Edge> = Vec::new();
+    for mut edge in edges {
+        let (from, to) = (renamed.get(&edge.from), renamed.get(&edge.to));
+        if from.is_some() || to.is_some() {
+            edge.from = from.unwrap_or(&edge.from).clone();
+            edge.to = to.unwrap_or(&edge.to).clone();
+            edge.at = None;
+        }
+        if edge.from != edge.to && seen.insert((edge.from.clone(), edge.to.clone(), edge.relation)) {
+            out.push(edge);
+        }
+    }
+    out
+}
