@@ -357,7 +357,8 @@ Examples:
   chancery route -X POST -H 'x-version: 2' https://example.com/api?debug gateway.yaml
   chancery route --port 8443 --sni example.com https://10.0.0.1/ gateway/
   chancery route --curl \"curl -H 'x-version: 2' https://example.com/api\" gateway/
-  chancery route --format json http://example.com/ gateway/ | jq .outcome")]
+  chancery route --format json http://example.com/ gateway/ | jq .outcome
+  chancery route http://example.com/ dump.json        in what a running Envoy has")]
 pub struct RouteArgs {
     /// Where the request goes: a URL, http:// if it says no scheme. With --curl, the first input.
     #[arg(value_name = "URL")]

@@ -8,7 +8,7 @@ use crate::output::{print, print_json};
 use crate::style::complain;
 use crate::{Outcome, Unusable};
 use chancery_core::explain::picture::{PictureOptions, picture, svg};
-use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Positions, Relation, Running, graph, graph_of};
+use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Positions, Relation, graph, graph_of};
 use chancery_core::resource::nearest;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -48,11 +48,8 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
 }
 
 /// The graph of what was read: of resources, or of what a running Envoy has.
-fn whole(given: &Given) -> Result<Graph, Unusable> {
-    if let [one] = &given.inputs.inputs[..]
-        && Running::is_one(&one.text)
-    {
-        let running = Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
+pub fn whole(given: &Given) -> Result<Graph, Unusable> {
+    if let Some(running) = given.running()? {
         return Ok(graph_of(&running.config));
     }
     let (_, compilation) = given.compile();

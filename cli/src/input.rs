@@ -7,7 +7,7 @@ use crate::args::{Controller, Deployment, MissingSecrets};
 use crate::output::reason;
 use chancery_core::compile::{Compilation, Compiler, Options};
 use chancery_core::dialect::{Dialect, ambassador, contour};
-use chancery_core::explain::{Snapshot, not_utf8, share};
+use chancery_core::explain::{Running, Snapshot, not_utf8, share};
 use chancery_core::resource::{Input, Inputs, SourceId};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
@@ -40,6 +40,15 @@ impl Given {
         let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         (compiler, compilation)
+    }
+
+    /// What a running Envoy tells, or a bootstrap, where that is what was given.
+    pub fn running(&self) -> Result<Option<Running>, Unusable> {
+        let [one] = &self.inputs.inputs[..] else { return Ok(None) };
+        if !Running::is_one(&one.text) {
+            return Ok(None);
+        }
+        Ok(Some(Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?))
     }
 
     fn opened(snapshot: &Snapshot) -> Self {

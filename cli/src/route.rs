@@ -6,8 +6,8 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::simulate::{self, HeaderChange, Protocol, Request, Simulation};
-use chancery_core::explain::{Positions, RouteReport, route};
+use chancery_core::explain::simulate::{self, Gateway, HeaderChange, Protocol, Request, Simulation};
+use chancery_core::explain::{Positions, RouteReport, report, route};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -17,9 +17,16 @@ const MOST: usize = 12;
 /// Runs it.
 pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (request, paths) = request(args)?;
-    let (mut compiler, compilation) = input::compile(&paths, deployment)?;
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
-    let report = route(&compilation, &positions, &request, &mut compiler.emitted);
+    let given = input::given(&paths, deployment)?;
+    let report = match given.running()? {
+        // Of what is in a dump nobody knows the lines.
+        Some(running) => report(Gateway::new(&running.config).simulate_tracing(&request), |_| Vec::new()),
+        None => {
+            let (mut compiler, compilation) = given.compile();
+            let positions = Positions::new(&compilation.inputs, &compilation.objects);
+            route(&compilation, &positions, &request, &mut compiler.emitted)
+        }
+    };
     match args.format {
         Format::Json => print_json(&report)?,
         Format::Human => print(&Teller { report: &report, style, all: args.all, out: String::new() }.tell(&request))?,

@@ -3,17 +3,16 @@
 //! What must not be here: the search; that is `chancery_core::explain::why`.
 
 use crate::args::{Deployment, Format, WhyArgs};
+use crate::graph::{named, whole};
 use crate::output::{print, print_json};
 use crate::style::{Style, plain};
-use crate::{Outcome, graph::named, input};
-use chancery_core::explain::{Graph, GraphNode, Positions, Relation, Step, graph, why};
+use crate::{Outcome, input};
+use chancery_core::explain::{Graph, GraphNode, Relation, Step, why};
 use std::fmt::Write;
 
 /// Runs it.
 pub fn run(args: &WhyArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (_, compilation) = input::compile(&args.inputs.inputs, deployment)?;
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
-    let graph = graph(&compilation, &positions);
+    let graph = whole(&input::given(&args.inputs.inputs, deployment)?)?;
     let (from, to) = (named(&graph, &args.from)?, named(&graph, &args.to)?);
     // Of several that may be meant, the nearest two.
     const MOST: usize = 8;

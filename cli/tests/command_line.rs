@@ -455,3 +455,48 @@ fn help_has_examples_everywhere() {
     folder.run(&["man", "--out-dir", "man"]);
     assert!(folder.read("man/chancery-explain.1").contains("chancery"));
 }
+
+/// A gateway with so many Mappings whose prefix and rewrite do not fit.
+fn shops(count: usize) -> String {
+    let mut text = String::from(
+        "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: all}\nspec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}\n",
+    );
+    for number in 0..count {
+        text.push_str(&format!("---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop{number}}}\nspec: {{hostname: '*', prefix: /shop{number}, service: shop{number}}}\n"));
+    }
+    text
+}
+
+#[test]
+fn findings_are_as_bad_as_the_flags_say() {
+    let folder = Folder::with(&[("shop.yaml", &shops(1))]);
+    let check = |severity: &str| folder.run(&["check", "--severity", severity, "shop.yaml"]);
+    assert_eq!(folder.run(&["check", "shop.yaml"]).code, 0);
+    let run = check("rewrite-slashes=error");
+    assert_eq!(run.code, 1, "{}", run.out);
+    assert!(run.out.contains("error[rewrite-slashes]"), "{}", run.out);
+    assert!(!check("rewrite-slashes=off").out.contains("rewrite-slashes"));
+    let run = check("rewrite-slash=off");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("did you mean `rewrite-slashes`?"), "{}", run.err);
+}
+
+#[test]
+fn what_a_running_envoy_has_is_a_graph_and_answers_requests() {
+    let folder = Folder::with(&[("shop.yaml", &shops(2))]);
+    assert_eq!(folder.run(&["compile", "shop.yaml", "-o", "envoy.json"]).code, 0);
+    let run = folder.run(&["route", "--format", "json", "http://a/shop1/x", "envoy.json"]);
+    assert!(run.out.contains("cluster_shop1_default"), "{} {}", run.out, run.err);
+    let run = folder.run(&["why", "listener:http", "cluster:cluster_shop1_default", "envoy.json"]);
+    assert_eq!(run.code, 0, "{} {}", run.out, run.err);
+    assert!(folder.run(&["graph", "--format", "mermaid", "envoy.json"]).out.contains("/shop1*"));
+}
+
+#[test]
+fn a_graph_that_is_too_large_is_folded_and_says_so() {
+    let folder = Folder::with(&[("shop.yaml", &shops(40))]);
+    let run = folder.run(&["graph", "--format", "mermaid", "--fold", "20", "shop.yaml"]);
+    assert!(run.out.contains("40 × Mapping") && !run.out.contains("shop17"), "{}", run.out);
+    assert!(run.err.contains("are folded"), "{}", run.err);
+    assert!(folder.run(&["graph", "--format", "mermaid", "--fold", "0", "shop.yaml"]).out.contains("shop17"));
+}

@@ -137,13 +137,13 @@ codes! {
     OLD_TLS = "old-tls", Notice, "a version of TLS that is no longer safe";
     TLS_VERSIONS_CROSSED = "tls-versions-crossed", Warning, "a lowest version of TLS above the highest";
     OPEN_CORS = "open-cors", Warning, "credentials for any origin";
-    UNREADABLE_CERTIFICATE = "unreadable-certificate", Warning, "a certificate that is no X.509";
+    UNREADABLE_CERTIFICATE = "unreadable-certificate", Error, "a certificate that is no X.509";
     CERTIFICATE_EXPIRED = "certificate-expired", Warning, "a certificate that has expired";
     CERTIFICATE_NOT_YET_VALID = "certificate-not-yet-valid", Warning, "a certificate that is not valid yet";
     CERTIFICATE_EXPIRES_SOON = "certificate-expires-soon", Notice, "a certificate that expires within two weeks";
     CERTIFICATE_HOST_MISMATCH = "certificate-host-mismatch", Warning, "a certificate that does not cover the host";
-    CERTIFICATE_KEY_MISMATCH = "certificate-key-mismatch", Warning, "a certificate and a key that do not belong together";
-    WEAK_CERTIFICATE_KEY = "weak-certificate-key", Warning, "a certificate with a key that is too short";
+    CERTIFICATE_KEY_MISMATCH = "certificate-key-mismatch", Error, "a certificate and a key that do not belong together";
+    WEAK_CERTIFICATE_KEY = "weak-certificate-key", Error, "a certificate with a key that is too short";
     REMOVED_VERSION = "removed-version", Warning, "an API version that clusters no longer have";
     FOREIGN_ANNOTATION = "foreign-annotation", Notice, "an annotation that another controller reads";
     STAND_IN = "stand-in", Notice, "a text that stands for what somebody should put in";

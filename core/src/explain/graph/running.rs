@@ -116,12 +116,13 @@ impl Builder<'_> {
             let path = path(route);
             let name = if route.name.is_empty() { path.clone() } else { route.name.clone() };
             let route_id = self.free(format!("{id}/route:{name}"));
-            let more = match &route.action {
-                Some(Action::Redirect(_)) => "\nredirects".into(),
-                Some(Action::DirectResponse(answer)) => format!("\nanswers {}", answer.status),
-                _ => String::new(),
+            let mut more: Vec<String> = match &route.action {
+                Some(Action::Redirect(_)) => Vec::from(["redirects".into()]),
+                Some(Action::DirectResponse(answer)) => Vec::from([format!("answers {}", answer.status)]),
+                _ => Vec::new(),
             };
-            self.node(&route_id, NodeKind::Route, || format!("{path}{more}"));
+            more.extend(route.r#match.iter().flat_map(|matched| &matched.headers).map(header));
+            self.node(&route_id, NodeKind::Route, || if more.is_empty() { path } else { format!("{path}\n{}", more.join(", ")) });
             self.edge(&id, &route_id);
             let Some(Action::Route(action)) = &route.action else { continue };
             match &action.cluster_specifier {
@@ -188,6 +189,30 @@ fn path(of: &pb::route::Route) -> String {
         Some(PathSpecifier::PathMatchPolicy(policy)) => policy.name.clone(),
         None => "any path".into(),
     }
+}
+
+/// What is asked of a header.
+fn header(of: &pb::route::HeaderMatcher) -> String {
+    use pb::matcher::string_matcher::MatchPattern;
+    use pb::route::header_matcher::HeaderMatchSpecifier;
+    let not = if of.invert_match { "not " } else { "" };
+    let name = of.name.trim_start_matches(':');
+    let value = match &of.header_match_specifier {
+        Some(HeaderMatchSpecifier::StringMatch(text)) => match &text.match_pattern {
+            Some(MatchPattern::Exact(text)) => format!(" {text}"),
+            Some(MatchPattern::Prefix(text)) => format!(" {text}*"),
+            Some(MatchPattern::Suffix(text)) => format!(" *{text}"),
+            Some(MatchPattern::Contains(text)) => format!(" *{text}*"),
+            Some(MatchPattern::SafeRegex(regex)) => format!(" ~ {}", regex.regex),
+            _ => String::new(),
+        },
+        Some(HeaderMatchSpecifier::ExactMatch(text)) => format!(" {text}"),
+        Some(HeaderMatchSpecifier::PrefixMatch(text)) => format!(" {text}*"),
+        Some(HeaderMatchSpecifier::SuffixMatch(text)) => format!(" *{text}"),
+        Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => format!(" ~ {}", regex.regex),
+        _ => String::new(),
+    };
+    format!("{not}{name}{value}")
 }
 
 fn tcp_clusters(chain: &pb::listener::FilterChain) -> Vec<String> {
