@@ -3,6 +3,10 @@
 //! What must not be here: what is done.
 
 use crate::judging::Judging;
+mod diff;
+
+pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
+
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -63,7 +67,7 @@ pub enum Command {
     Open(OpenArgs),
     /// Write objects of one configuration language as objects of another.
     Convert(ConvertArgs),
-    /// Compare two configurations: resources, and what Envoy gets.
+    /// Compare two configurations: resources, what Envoy gets, and requests that they treat differently.
     Diff(DiffArgs),
     /// Compare what the source says with what a running Envoy has.
     Drift(DriftArgs),
@@ -528,68 +532,6 @@ pub struct OpenArgs {
     pub judging: Judging,
 }
 
-/// `diff`
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  chancery diff gateway-old/ gateway/
-  chancery diff main:gateway/ gateway/                   a git revision with the folder
-  chancery diff --format markdown main:gateway/ gateway/ for a pull request
-  chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
-
-Exit codes: 0 fine, 1 with --exit-code if Envoy gets something else, 2 the input cannot be used.")]
-pub struct DiffArgs {
-    /// The one: a file, a folder, REVISION:PATH of git, a snapshot, a dump or a bootstrap.
-    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
-    pub before: PathBuf,
-    /// The other.
-    #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
-    pub after: PathBuf,
-    /// How to tell.
-    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
-    pub format: DiffFormat,
-    /// Exit with 1 if Envoy gets something else.
-    #[arg(long)]
-    pub exit_code: bool,
-}
-
-/// `drift`
-#[derive(Args)]
-#[command(after_help = "\
-Example:
-  curl -s localhost:9901/config_dump?include_eds > dump.json && chancery drift gateway/ dump.json
-
-Exit codes: 0 fine, 1 with --exit-code if they differ, 2 the input cannot be used.")]
-pub struct DriftArgs {
-    /// What should be: a file, a folder, REVISION:PATH of git or a snapshot.
-    #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
-    pub source: PathBuf,
-    /// What is: Envoy's /config_dump, better with include_eds.
-    #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath)]
-    pub dump: PathBuf,
-    /// How to tell.
-    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
-    pub format: DiffFormat,
-    /// Exit with 1 if they differ.
-    #[arg(long)]
-    pub exit_code: bool,
-}
-
-/// `--format` of differences.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DiffFormat {
-    /// For people.
-    Human,
-    /// JSON.
-    Json,
-    /// Markdown, for a pull request.
-    Markdown,
-    /// SARIF 2.1.0.
-    Sarif,
-    /// Commands of GitHub's workflows.
-    Github,
-}
-
 /// `dump`
 #[derive(Subcommand)]
 pub enum DumpCommand {
@@ -618,13 +560,18 @@ Examples:
   chancery convert contour-configmap configmap.yaml --controller-arg=--use-proxy-protocol
                                                                   Contour's own settings as a ContourConfiguration
 
-What could not be carried over is told on standard error, with its line.")]
+What could not be carried over is told on standard error, with its line; then the proof: both sides are compiled, and the requests
+that would be treated differently are told, or that there are none. What controllers choose by themselves (settings of listeners,
+connections and clusters) is not compared; where requests go, as what, and for how long, is.")]
 pub struct ConvertArgs {
     /// From what to what.
     #[arg(value_enum, value_name = "CONVERSION")]
     pub what: Conversion,
     #[command(flatten)]
     pub inputs: Inputs,
+    /// Do not compile both sides and compare their requests.
+    #[arg(long)]
+    pub no_proof: bool,
 }
 
 /// What `convert` does.

@@ -3,18 +3,20 @@
 //! What must not be here: what becomes of what; that is `chancery_core::convert`.
 
 use crate::args::{Conversion, ConvertArgs, Deployment};
+use crate::diff::human::of_requests;
 use crate::output::print;
-use crate::style::{complain, plain};
+use crate::style::{Style, complain, plain};
 use crate::{Outcome, input};
 use chancery_core::compile::Compilation;
-use chancery_core::convert::{Note, http_proxy_to_gateway, mapping_to_http_proxy};
+use chancery_core::convert::{Note, http_proxy_to_gateway, mapping_to_http_proxy, proof};
 use chancery_core::diagnostic::Place;
 use chancery_core::dialect::Dialect;
 use chancery_core::dialect::contour::settings::convert::convert;
 use chancery_core::explain::Positions;
 
-/// Runs it: the objects to standard output, what could not be carried over to standard error.
-pub fn run(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
+/// Runs it: the objects to standard output; what could not be carried over, and which requests would be treated differently, to standard
+/// error.
+pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (from, convert): (Dialect, fn(&Compilation) -> chancery_core::convert::Conversion) = match args.what {
         Conversion::MappingToHttpproxy => (Dialect::Ambassador, |compilation| mapping_to_http_proxy(&compilation.config)),
         Conversion::HttpproxyToGateway => (Dialect::Contour, |compilation| http_proxy_to_gateway(&compilation.objects)),
@@ -31,6 +33,13 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
     for note in &converted.notes {
         complain(&told(note, &positions));
+    }
+    if !args.no_proof {
+        let proof = proof(&compilation, &converted, &given.options);
+        if !proof.assumed.is_empty() {
+            complain(&format!("these Services are not in the input, and are taken to exist: {}", proof.assumed.join(", ")));
+        }
+        eprint!("{}", of_requests(&proof.requests, &style.for_standard_error()));
     }
     Ok(0)
 }

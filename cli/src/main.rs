@@ -47,7 +47,7 @@ fn main() {
         Command::Check(args) => check::run(args, &cli.deployment, &style),
         Command::Explain(args) => explain::run(args, &cli.deployment, &style),
         Command::Graph(args) => graph::run(args, &cli.deployment),
-        Command::Convert(args) => convert::run(args, &cli.deployment),
+        Command::Convert(args) => convert::run(args, &cli.deployment, &style),
         Command::Why(args) => why::run(args, &cli.deployment, &style),
         Command::Snapshot(args) => snapshot::run(args, &cli.deployment),
         Command::Open(args) => snapshot::open(args, &cli.deployment, &style),

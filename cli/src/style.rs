@@ -32,6 +32,11 @@ impl Style {
         Self { on, width }
     }
 
+    /// The same for standard error, which has colours only where both are a terminal.
+    pub fn for_standard_error(&self) -> Self {
+        Self { on: self.on && std::io::stderr().is_terminal(), width: self.width }
+    }
+
     fn paint(&self, text: impl Display, style: anstyle::Style) -> String {
         if self.on { format!("{style}{text}{style:#}") } else { text.to_string() }
     }

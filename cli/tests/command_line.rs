@@ -324,10 +324,46 @@ fn diff_tells_fields_with_the_lines_of_both_sides() {
     assert!(folder.run(&["diff", "--format", "github", "old.yaml", "new.yaml"]).out.contains("::notice file=new.yaml,line="));
     let sarif = json(&folder.run(&["diff", "--format", "sarif", "old.yaml", "new.yaml"]).out);
     assert!(sarif["runs"][0]["results"].as_array().is_some_and(|results| results.len() > 1));
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "request-changed");
     // A name alone is no other thing.
     folder.write("renamed.yaml", GATEWAY.replace("name: plain", "name: other").as_bytes());
     let renamed = folder.run(&["diff", "old.yaml", "renamed.yaml"]);
     assert!(renamed.out.contains("> Host other") && renamed.out.contains("was plain"), "{}", renamed.out);
+}
+
+#[test]
+fn diff_tells_requests_that_are_treated_differently() {
+    let slower = GATEWAY.replace("timeout_ms: 4000", "timeout_ms: 5000");
+    let docs = GATEWAY.replace("  name: plain", "  name: plain\n  labels: {team: web}");
+    let folder = Folder::with(&[("old.yaml", GATEWAY), ("new.yaml", slower.as_str()), ("docs.yaml", docs.as_str())]);
+    let data = json(&folder.run(&["diff", "--format", "json", "old.yaml", "new.yaml"]).out);
+    let requests = &data["requests"];
+    assert_eq!((&requests["complete"], &requests["limits"]), (&serde_json::json!(true), &serde_json::json!([])));
+    let change = &requests["changes"][0];
+    assert_eq!(change["requests"], "example.com/quote/*");
+    assert_eq!((change["differences"][0]["what"].as_str(), change["differences"][0]["before"].as_str()), (Some("timeout"), Some("4s")));
+    assert_eq!(change["differences"][0]["after_from"]["path"], "spec.timeout_ms");
+    assert_eq!(change["witness"]["url"], "http://example.com/quote/");
+    let markdown = folder.run(&["diff", "--format", "markdown", "old.yaml", "new.yaml"]).out;
+    assert!(markdown.starts_with("### Requests that change: in 1 way\n") && markdown.contains("| timeout | `4s` | `5s` |"), "{markdown}");
+    let github = folder.run(&["diff", "--format", "github", "old.yaml", "new.yaml"]).out;
+    assert!(github.starts_with("::warning file=new.yaml,line=") && github.contains("timeout from 4s to 5s"), "{github}");
+    // A label changes a resource, and no request.
+    for (of, code) in [("--exit-code", 0), ("--exit-code=requests", 0), ("--exit-code=envoy", 0), ("--exit-code=resources", 1)] {
+        assert_eq!(folder.run(&["diff", of, "old.yaml", "docs.yaml"]).code, code, "{of}");
+    }
+    assert!(!folder.run(&["diff", "--no-requests", "old.yaml", "new.yaml"]).out.contains("Requests"));
+}
+
+#[test]
+fn a_conversion_ends_with_its_proof() {
+    let folder = gateway();
+    let run = folder.run(&["convert", "mapping-to-httpproxy", "gateway.yaml"]);
+    assert_eq!(run.code, 0);
+    assert!(run.out.contains("kind: HTTPProxy") && run.err.contains("request"), "{}", run.err);
+    let without = folder.run(&["convert", "--no-proof", "mapping-to-httpproxy", "gateway.yaml"]);
+    assert_eq!(without.out, run.out);
+    assert!(!without.err.contains("Requests that change") && !without.err.contains("No request changes"), "{}", without.err);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Regular expressions as RE2, Envoy's engine, reads them.
 //!
-//! Here: whether Envoy would take an expression. What must not be here: matching, which is [`engine`]'s.
+//! Here: whether Envoy would take an expression. What must not be here: matching, which is [`engine`]'s, and texts that match, which
+//! [`language`] and [`texts`] find.
 
 pub mod engine;
 pub mod language;
 pub mod size;
+pub mod texts;
 
 use alloc::format;
 use alloc::string::{String, ToString};

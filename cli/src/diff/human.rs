@@ -4,14 +4,14 @@
 
 use crate::dump;
 use crate::style::{Style, count, plain};
-use chancery_core::explain::compare::{Change, ChangeKind, Comparison};
+use chancery_core::explain::compare::{Change, ChangeKind, Comparison, RequestChange, Requests};
 use chancery_core::explain::{OriginView, Running};
 use std::fmt::Write;
 
 /// So many fields of one thing are told.
 const MOST_FIELDS: usize = 12;
 
-pub fn report(comparison: &Comparison, running: Option<&Running>, style: &Style) -> String {
+pub fn report(comparison: &Comparison, requests: Option<&Requests>, running: Option<&Running>, style: &Style) -> String {
     let mut out = String::new();
     for (title, changes) in [("Resources", &comparison.resources), ("What Envoy gets", &comparison.envoy)] {
         if changes.is_empty() {
@@ -32,8 +32,56 @@ pub fn report(comparison: &Comparison, running: Option<&Running>, style: &Style)
         let _ = writeln!(out, "Nothing differs.");
     } else if comparison.envoy.is_empty() {
         let _ = writeln!(out, "Envoy gets the same.");
+    } else if let Some(requests) = requests {
+        out.push_str(&of_requests(requests, style));
     }
     out
+}
+
+/// Requests that are treated differently.
+pub fn of_requests(requests: &Requests, style: &Style) -> String {
+    let mut out = String::new();
+    if requests.is_empty() {
+        let within = if requests.limits.is_empty() { "." } else { ", as far as was decided." };
+        let _ = writeln!(out, "{}{within}  {}", style.bold("No request changes"), style.dim(tried(requests)));
+    } else {
+        let _ = writeln!(out, "{}  {}, {}", style.bold("Requests that change"), style.dim(kinds(requests)), style.dim(tried(requests)));
+        requests.changes.iter().for_each(|change| of_request(&mut out, change, style));
+    }
+    for limit in &requests.limits {
+        let _ = writeln!(out, "  {}", style.dim(plain(limit)));
+    }
+    out
+}
+
+/// `2 ways`.
+pub fn kinds(requests: &Requests) -> String {
+    format!("in {}", count(requests.changes.len(), "way"))
+}
+
+/// How many requests went through both sides.
+pub fn tried(requests: &Requests) -> String {
+    if requests.compared == 0 { "none had to be tried".into() } else { format!("{} tried", count(requests.compared, "request")) }
+}
+
+fn of_request(out: &mut String, change: &RequestChange, style: &Style) {
+    let _ = writeln!(out, "  {} {}", style.yellow("~"), style.bold(plain(&change.requests)));
+    for difference in change.differences.iter().take(MOST_FIELDS) {
+        let _ = writeln!(out, "      {}", plain(&difference.what));
+        let before = difference.before_from.as_ref().or(change.before.origins.first());
+        let after = difference.after_from.as_ref().or(change.after.origins.first());
+        for (sign, value, from) in [("-", &difference.before, before), ("+", &difference.after, after)] {
+            if let Some(value) = value {
+                let value = plain(value);
+                let shown = if sign == "-" { style.red(value) } else { style.green(value) };
+                let _ = writeln!(out, "        {sign} {shown}{}", style.dim(place_of(from)));
+            }
+        }
+    }
+    if change.differences.len() > MOST_FIELDS {
+        let _ = writeln!(out, "      {}", style.dim(format!("... and {}", count(change.differences.len() - MOST_FIELDS, "more difference"))));
+    }
+    let _ = writeln!(out, "      {}", style.dim(plain(&change.witness.curl)));
 }
 
 /// `2 added, 1 changed`.

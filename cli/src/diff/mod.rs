@@ -2,16 +2,16 @@
 //!
 //! What must not be here: the comparison; that is `chancery_core::explain::compare`.
 
-mod human;
+pub mod human;
 mod report;
 
-use crate::args::{Deployment, DiffArgs, DiffFormat, DriftArgs};
+use crate::args::{Counts, Deployment, DiffArgs, DiffFormat, DriftArgs};
 use crate::output::{print, print_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compile::Compilation;
-use chancery_core::explain::compare::{Comparison, Side, SideSource, compare};
+use chancery_core::explain::compare::{Comparison, RequestOptions, Requests, Side, SideSource, compare, requests};
 use chancery_core::explain::{EnvoyConfig, Positions, Running};
 use std::path::Path;
 
@@ -65,42 +65,61 @@ fn running(path: &Path, text: &str) -> Result<Loaded, Unusable> {
     Ok(Loaded::Running(Box::new(read)))
 }
 
-fn compared(before: &Loaded, after: &Loaded) -> Comparison {
+/// What differs, and for which requests, where that is asked.
+struct Compared {
+    comparison: Comparison,
+    requests: Option<Requests>,
+}
+
+fn compared(before: &Loaded, after: &Loaded, with_requests: bool) -> Compared {
     let (old, new) = (before.positions(), after.positions());
-    compare(&before.side(old.as_ref()), &after.side(new.as_ref()))
+    let (old, new) = (before.side(old.as_ref()), after.side(new.as_ref()));
+    let requests = with_requests.then(|| requests(&old, &new, &RequestOptions::default()));
+    Compared { comparison: compare(&old, &new), requests }
 }
 
 /// Runs `diff`.
 pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (before, after) = (Loaded::read(&args.before, deployment)?, Loaded::read(&args.after, deployment)?);
-    let comparison = compared(&before, &after);
-    show(&comparison, None, args.format, style)?;
+    let compared = compared(&before, &after, !args.no_requests);
+    show(&compared, None, args.format, style)?;
+    let (comparison, requests) = (&compared.comparison, &compared.requests);
+    let counts = match args.exit_code {
+        None => false,
+        Some(Counts::Resources) => !comparison.resources.is_empty(),
+        Some(Counts::Envoy) => !comparison.envoy.is_empty(),
+        Some(Counts::Requests) => requests.as_ref().map_or(!comparison.envoy.is_empty(), |requests| !requests.is_empty()),
+    };
     // Structures of large inputs are not taken apart.
-    std::process::exit(i32::from(args.exit_code && !comparison.envoy.is_empty()))
+    std::process::exit(i32::from(counts))
 }
 
 /// Runs `drift`.
 pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let source = Loaded::read(&args.source, deployment)?;
     let dump = running(&args.dump, &input::text(&args.dump)?)?;
-    let comparison = compared(&source, &dump);
+    let compared = compared(&source, &dump, false);
     let Loaded::Running(running) = &dump else { return Ok(2) };
-    show(&comparison, Some(running), args.format, style)?;
-    Ok(u8::from(args.exit_code && (!comparison.is_empty() || !running.refused.is_empty())))
+    show(&compared, Some(running), args.format, style)?;
+    Ok(u8::from(args.exit_code && (!compared.comparison.is_empty() || !running.refused.is_empty())))
 }
 
-fn show(comparison: &Comparison, running: Option<&Running>, format: DiffFormat, style: &Style) -> Result<(), Unusable> {
+fn show(compared: &Compared, running: Option<&Running>, format: DiffFormat, style: &Style) -> Result<(), Unusable> {
+    let Compared { comparison, requests } = compared;
     match format {
-        DiffFormat::Human => print(&human::report(comparison, running, style)),
+        DiffFormat::Human => print(&human::report(comparison, requests.as_ref(), running, style)),
         DiffFormat::Json => {
             let mut data = serde_json::to_value(comparison).map_err(|error| format!("cannot write JSON: {error}"))?;
+            if let Some(requests) = requests {
+                data["requests"] = serde_json::to_value(requests).map_err(|error| format!("cannot write JSON: {error}"))?;
+            }
             if let Some(running) = running {
                 data["running"] = crate::dump::state(running);
             }
             print_json(&data)
         }
-        DiffFormat::Markdown => print(&report::markdown(comparison, running)),
-        DiffFormat::Sarif => print_json(&report::sarif(comparison)),
-        DiffFormat::Github => print(&report::github(comparison)),
+        DiffFormat::Markdown => print(&report::markdown(comparison, requests.as_ref(), running)),
+        DiffFormat::Sarif => print_json(&report::sarif(comparison, requests.as_ref())),
+        DiffFormat::Github => print(&report::github(comparison, requests.as_ref())),
     }
 }

@@ -4,10 +4,12 @@
 
 mod build;
 mod mapping;
+mod proof;
 mod proxy;
 mod service;
 
 pub use mapping::mapping_to_http_proxy;
+pub use proof::{Proof, proof};
 pub use proxy::http_proxy_to_gateway;
 
 use crate::resource::{Origin, ResourceKey};

@@ -1,6 +1,6 @@
 //! What comes out compiles as the other dialect, and does the same.
 
-use super::{http_proxy_to_gateway, mapping_to_http_proxy};
+use super::{http_proxy_to_gateway, mapping_to_http_proxy, proof};
 use crate::compile::{Compilation, Options, compile};
 use crate::diagnostic::Severity;
 use crate::dialect::Dialect;
@@ -79,4 +79,26 @@ fn includes_become_routes_with_all_conditions() {
     let configuration = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: contour}\nspec: {controllerName: projectcontour.io/gateway-controller}\n---\napiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: contour, namespace: projectcontour}\nspec: {gateway: {gatewayRef: {name: contour, namespace: projectcontour}}}\n";
     let all = format!("{text}{configuration}{SERVICES}");
     assert_eq!(errors(&run(Dialect::Contour, &all, &["--contour-config-name=contour"])), Vec::<String>::new(), "{text}");
+}
+
+#[test]
+fn the_proof_tells_requests_that_are_treated_differently() {
+    let options = |dialect| Options { dialect: Some(dialect), ..Options::default() };
+    let told = |proof: &super::Proof| {
+        let words = |change: &crate::explain::compare::RequestChange| {
+            let differences = change.differences.iter().map(|of| of.what.clone()).collect::<Vec<_>>().join(", ");
+            format!("{}: {differences}", change.requests)
+        };
+        proof.requests.changes.iter().map(words).collect::<Vec<_>>()
+    };
+    let listener = "---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http, namespace: shop}\nspec: {port: 9080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namespace: {from: ALL}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop, namespace: shop}\nspec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}\n";
+    let mappings = run(Dialect::Ambassador, &format!("{}{listener}", MAPPINGS.replace(", precedence: 3", "")), &[]);
+    let proved = proof(&mappings, &mapping_to_http_proxy(&mappings.config), &options(Dialect::Ambassador));
+    assert_eq!(proved.assumed, ["shop/beta", "shop/web"]);
+    assert!(proved.requests.complete && proved.requests.compared > 0, "{proved:#?}");
+    // Shares are the same; what Contour takes besides is told.
+    assert_eq!(told(&proved), ["shop.example.com/web*: outcome"], "{proved:#?}");
+    let proxies = run(Dialect::Contour, PROXIES, &[]);
+    let proved = proof(&proxies, &http_proxy_to_gateway(&proxies.objects), &options(Dialect::Contour));
+    assert!(told(&proved).iter().any(|told| told.starts_with("shop.example.com/beta*")), "{proved:#?}");
 }

@@ -34,6 +34,7 @@ mod words;
 
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_tree, dump_with_origins};
+use envoy_config::managers_of;
 pub use envoy_config::{EnvoyConfig, Placed};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, graph_of, why};

@@ -32,8 +32,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("dialect/gateway_api", &["text", "resource", "diagnostic", "schema", "config", "dialect/kubernetes"]),
     ("dialect/*", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "dialect/kubernetes", "dialect/gateway_api"]),
     ("compile", &["text", "resource", "diagnostic", "config", "ir", "backend", "dialect"]),
-    ("convert", &["text", "resource", "diagnostic", "config", "dialect", "compile"]),
     ("explain", &["text", "resource", "diagnostic", "schema", "config", "ir", "re2", "backend", "dialect", "compile"]),
+    ("convert", &["text", "resource", "diagnostic", "config", "backend", "dialect", "compile", "explain"]),
     ("check", &["text", "resource", "diagnostic", "config", "ir", "re2", "backend", "dialect", "compile", "explain"]),
     ("lib", &[]),
 ];

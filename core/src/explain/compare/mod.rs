@@ -2,13 +2,17 @@
 //!
 //! Either side may be a compilation, which knows the lines that things come from, or what was read of a running Envoy.
 //!
-//! What must not be here: requests, reading and rendering.
+//! What of that requests notice is told by [`requests`].
+//!
+//! What must not be here: reading and rendering.
 
 mod fields;
 mod parts;
+mod requests;
 mod resources;
 
 pub use fields::FieldChange;
+pub use requests::{Answer, Difference, Doors, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
 
 use super::{EnvoyConfig, OriginView, Positions};
 use crate::backend::OutputMap;

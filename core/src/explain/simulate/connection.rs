@@ -26,7 +26,7 @@ pub(super) struct Chosen<'a> {
 }
 
 /// Address and port that a listener is bound to.
-pub(super) fn bound(listener: &Listener) -> Option<(&str, u32, bool)> {
+pub(in crate::explain) fn bound(listener: &Listener) -> Option<(&str, u32, bool)> {
     use pb::base::{address::Address, socket_address::PortSpecifier, socket_address::Protocol};
     match listener.address.as_ref()?.address.as_ref()? {
         Address::SocketAddress(address) => match &address.port_specifier {
@@ -38,7 +38,7 @@ pub(super) fn bound(listener: &Listener) -> Option<(&str, u32, bool)> {
 }
 
 /// Whether a chain speaks TLS.
-pub(super) fn is_tls(chain: &FilterChain) -> bool {
+pub(in crate::explain) fn is_tls(chain: &FilterChain) -> bool {
     chain.transport_socket.as_ref().is_some_and(|socket| !socket.name.contains("raw_buffer"))
 }
 
@@ -216,6 +216,11 @@ fn source_port(of: &FilterChainMatch, _: &Seen<'_>) -> Fit {
 /// A filter chain by its name, or by its number where it has none.
 pub(super) fn chain_name(chain: &FilterChain, index: usize) -> String {
     if chain.name.is_empty() { index.to_string() } else { chain.name.clone() }
+}
+
+/// The chain of a listener that takes the connection of a request.
+pub(in crate::explain) fn chain_of<'a>(listener: &'a Placed<Listener>, port: u32, request: &Request) -> Option<(usize, &'a FilterChain)> {
+    filter_chain(&Chosen { listener, why: None, port }, request).0
 }
 
 /// What a chain wants, in words.

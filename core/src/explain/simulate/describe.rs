@@ -2,6 +2,7 @@
 //!
 //! What must not be here: anything that decides where the request goes.
 
+use super::Gateway;
 use super::action::seconds;
 use super::connection::bound;
 use super::matcher::{parts, string_words};
@@ -194,9 +195,9 @@ pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes
 }
 
 /// A cluster.
-pub(super) fn cluster(config: &EnvoyConfig, name: &str) -> ClusterView {
+pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
     use pb::cluster::cluster::ClusterDiscoveryType;
-    let Some(of) = config.cluster(name).map(|placed| &placed.message) else {
+    let Some(of) = gateway.cluster(name).map(|placed| &placed.message) else {
         return ClusterView { name: name.to_owned(), ..ClusterView::default() };
     };
     let discovery = match &of.cluster_discovery_type {
@@ -206,14 +207,11 @@ pub(super) fn cluster(config: &EnvoyConfig, name: &str) -> ClusterView {
         Some(ClusterDiscoveryType::ClusterType(of)) => of.name.clone(),
         None => "STATIC".to_owned(),
     };
-    let service = of.eds_cluster_config.as_ref().map(|eds| if eds.service_name.is_empty() { name } else { eds.service_name.as_str() });
-    let served =
-        service.and_then(|service| config.endpoints.iter().find(|endpoints| endpoints.message.cluster_name == service)).map(|of| &of.message);
     let mut out = ClusterView {
         name: name.to_owned(),
         known: true,
         discovery,
-        endpoints: of.load_assignment.as_ref().or(served).map(endpoints).unwrap_or_default(),
+        endpoints: gateway.endpoints(of).map(addresses).unwrap_or_default(),
         load_balancing: of.lb_policy().as_str_name().to_owned(),
         tls: of.transport_socket.as_ref().and_then(tls),
         circuit_breakers: Vec::new(),
@@ -239,7 +237,7 @@ pub(super) fn cluster(config: &EnvoyConfig, name: &str) -> ClusterView {
 }
 
 /// Addresses of endpoints.
-fn endpoints(of: &pb::endpoint::ClusterLoadAssignment) -> Vec<String> {
+pub(crate) fn addresses(of: &pb::endpoint::ClusterLoadAssignment) -> Vec<String> {
     use pb::base::{address::Address, socket_address::PortSpecifier};
     use pb::endpoint::lb_endpoint::HostIdentifier;
     let all = of.endpoints.iter().flat_map(|locality| &locality.lb_endpoints);

@@ -100,7 +100,7 @@ impl Values<'_> {
 }
 
 /// What is done where a header is there already. `append` is what older configurations say.
-fn append_action(of: &HeaderValueOption) -> HeaderAppendAction {
+pub(in crate::explain) fn header_action(of: &HeaderValueOption) -> HeaderAppendAction {
     match of.append {
         Some(true) => HeaderAppendAction::AppendIfExistsOrAdd,
         Some(false) => HeaderAppendAction::OverwriteIfExistsOrAdd,
@@ -129,7 +129,7 @@ pub(super) fn mutate(headers: &mut Headers, level: &Level<'_>, values: &Values<'
             continue;
         }
         let is_there = before.first(&name).is_some();
-        let action = match append_action(option) {
+        let action = match header_action(option) {
             HeaderAppendAction::AppendIfExistsOrAdd => "add",
             HeaderAppendAction::AddIfAbsent if !is_there => "add",
             HeaderAppendAction::OverwriteIfExistsOrAdd => "set",

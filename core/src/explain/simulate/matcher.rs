@@ -101,7 +101,7 @@ pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<St
 }
 
 /// A path matcher as `prefix /a/`.
-pub(super) fn path_words(of: &RouteMatch) -> String {
+pub(in crate::explain) fn path_words(of: &RouteMatch) -> String {
     let (name, value) = path_parts(of);
     if value.is_empty() { name.to_owned() } else { format!("{name} {value}") }
 }
@@ -177,7 +177,7 @@ fn string(of: &StringMatcher, text: &str, patterns: &Patterns<'_>) -> bool {
     }
 }
 
-pub(super) fn string_words(of: &StringMatcher) -> String {
+pub(in crate::explain) fn string_words(of: &StringMatcher) -> String {
     let words = match &of.match_pattern {
         Some(MatchPattern::Exact(text)) => format!("exact {text}"),
         Some(MatchPattern::Prefix(text)) => format!("prefix {text}"),

@@ -22,18 +22,23 @@ mod run;
 mod simulation;
 mod table;
 
+pub(in crate::explain) use connection::{bound, chain_of, is_tls};
+pub(crate) use describe::addresses;
+pub(in crate::explain) use headers::header_action;
+pub(crate) use matcher::parts as fraction;
+pub(in crate::explain) use matcher::{path_words, string_words};
+pub(in crate::explain) use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
+pub(in crate::explain) use request::host_of;
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
     ChainTried, ClusterShare, ClusterView, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen, Setting,
     Simulation, Tried, Upstream,
 };
 
-pub(crate) use matcher::parts as fraction;
-
-use super::EnvoyConfig;
+use super::{EnvoyConfig, Placed};
 use crate::backend::envoy::v3::pb;
 use hashbrown::HashMap;
-use table::Table;
+pub(in crate::explain) use table::Table;
 
 /// An Envoy's configuration, ready to be asked.
 pub struct Gateway<'a> {
@@ -41,6 +46,20 @@ pub struct Gateway<'a> {
     /// By the address of the message.
     tables: HashMap<usize, Table<'a>>,
     by_name: HashMap<&'a str, usize>,
+    clusters: HashMap<&'a str, &'a Placed<pb::cluster::Cluster>>,
+    /// Endpoints that clusters ask for by name.
+    endpoints: HashMap<&'a str, &'a pb::endpoint::ClusterLoadAssignment>,
+}
+
+/// How much is to be told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Which route takes the request.
+    Route,
+    /// What becomes of it.
+    Whole,
+    /// That, and every route before and after.
+    Tracing,
 }
 
 impl<'a> Gateway<'a> {
@@ -55,23 +74,45 @@ impl<'a> Gateway<'a> {
         for table in &config.routes {
             by_name.entry(table.message.name.as_str()).or_insert_with(|| address(&table.message));
         }
-        Self { config, tables, by_name }
+        let (mut clusters, mut endpoints) = (HashMap::default(), HashMap::default());
+        for cluster in &config.clusters {
+            clusters.entry(cluster.message.name.as_str()).or_insert(cluster);
+        }
+        for of in &config.endpoints {
+            endpoints.entry(of.message.cluster_name.as_str()).or_insert(&of.message);
+        }
+        Self { config, tables, by_name, clusters, endpoints }
+    }
+
+    /// Which route takes a request: only how the choice ends, and where, is told.
+    pub(in crate::explain) fn choose(&self, request: &Request) -> Simulation {
+        run::run(self, request, Detail::Route)
+    }
+
+    pub(in crate::explain) fn cluster(&self, name: &str) -> Option<&'a Placed<pb::cluster::Cluster>> {
+        self.clusters.get(name).copied()
+    }
+
+    /// The endpoints of a cluster as far as they are known.
+    pub(in crate::explain) fn endpoints(&self, of: &'a pb::cluster::Cluster) -> Option<&'a pb::endpoint::ClusterLoadAssignment> {
+        let service = of.eds_cluster_config.as_ref().map(|eds| if eds.service_name.is_empty() { &of.name } else { &eds.service_name });
+        of.load_assignment.as_ref().or_else(|| self.endpoints.get(service?.as_str()).copied())
     }
 
     /// What becomes of a request. Of the routes before the one that takes it, only those are told of that an index does not rule out.
     #[must_use]
     pub fn simulate(&self, request: &Request) -> Simulation {
-        run::run(self, request, false)
+        run::run(self, request, Detail::Whole)
     }
 
     /// What becomes of a request, with every route before the one that takes it, and those after it that would take it too.
     #[must_use]
     pub fn simulate_tracing(&self, request: &Request) -> Simulation {
-        run::run(self, request, true)
+        run::run(self, request, Detail::Tracing)
     }
 
     /// The table of routes of a connection manager.
-    fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, alloc::string::String> {
+    pub(in crate::explain) fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, alloc::string::String> {
         use pb::hcm::http_connection_manager::RouteSpecifier;
         let key = match &manager.route_specifier {
             Some(RouteSpecifier::RouteConfig(table)) => Some(address(table)),

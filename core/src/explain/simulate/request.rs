@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 /// A request, and the connection that it comes on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// The method, as sent.
     pub method: String,
@@ -121,7 +121,7 @@ pub(super) fn port_of(authority: &str) -> Option<&str> {
 }
 
 /// The authority without its port.
-pub(super) fn host_of(authority: &str) -> &str {
+pub(in crate::explain) fn host_of(authority: &str) -> &str {
     port_start(authority).and_then(|at| authority.get(..at)).unwrap_or(authority)
 }
 

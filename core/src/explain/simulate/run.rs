@@ -10,7 +10,7 @@ use super::manager::{Prepared, is_upgrade, prepare};
 use super::matcher::{Subject, check, path_words};
 use super::simulation::{ClusterShare, HeaderChange, HostChoice, Outcome, Place, RouteRef, Simulation, Tried, Upstream};
 use super::table::{Host, Table};
-use super::{Gateway, Protocol, Request};
+use super::{Detail, Gateway, Protocol, Request};
 use crate::backend::envoy::v3::pb;
 use crate::explain::envoy_config::managers_of;
 use alloc::borrow::ToOwned;
@@ -24,13 +24,12 @@ use pb::route::{Route, RouteAction, VirtualHost, route::Action};
 struct Run<'g, 'a> {
     gateway: &'g Gateway<'a>,
     request: &'g Request,
-    /// Whether every route is to be told of.
-    whole: bool,
+    detail: Detail,
     out: Simulation,
 }
 
-pub(super) fn run<'a>(gateway: &Gateway<'a>, request: &Request, whole: bool) -> Simulation {
-    let mut run = Run { gateway, request, whole, out: Simulation::default() };
+pub(super) fn run<'a>(gateway: &Gateway<'a>, request: &Request, detail: Detail) -> Simulation {
+    let mut run = Run { gateway, request, detail, out: Simulation::default() };
     run.connect();
     run.out
 }
@@ -114,8 +113,8 @@ impl<'a> Run<'_, 'a> {
         for (name, weight) in shares {
             let percent = if total == 0 { 0.0 } else { f64::from(weight) * 100.0 / total as f64 };
             if !self.out.upstream_clusters.iter().any(|known| known.name == name) {
-                let view = cluster(self.gateway.config, &name);
-                if let Some(placed) = self.gateway.config.cluster(&name) {
+                let view = cluster(self.gateway, &name);
+                if let Some(placed) = self.gateway.cluster(&name) {
                     self.place(format!("cluster {name}"), placed.pointer.clone());
                 }
                 self.out.upstream_clusters.push(view);
@@ -208,7 +207,9 @@ impl<'a> Run<'_, 'a> {
         }
         let taken = self.choose(prepared, table, routes, host_pointer);
         let scopes = Scopes { route: taken.map(|(_, route)| route), host: Some(host), table: Some(table.config) };
-        self.out.filters = filters(manager, &scopes);
+        if self.detail != Detail::Route {
+            self.out.filters = filters(manager, &scopes);
+        }
         let Some((index, route)) = taken else {
             self.out.status = Some(404);
             let count = routes.routes.len();
@@ -216,6 +217,10 @@ impl<'a> Run<'_, 'a> {
         };
         self.out.route = Some(reference(index, route));
         self.place("route", format!("{host_pointer}/routes/{index}"));
+        if self.detail == Detail::Route {
+            self.out.outcome = Outcome::Forward;
+            return;
+        }
         if is_preflight(manager, &scopes, &self.request.method, &prepared.headers, self.gateway.config) {
             return self.answers(200, "it is a preflight request of CORS, which the CORS filter answers");
         }
@@ -267,7 +272,7 @@ impl<'a> Run<'_, 'a> {
         };
         let mut tried = Vec::new();
         let mut winner = None;
-        let all: Vec<usize> = if self.whole { (0..routes.routes.len()).collect() } else { candidates.clone() };
+        let all: Vec<usize> = if self.detail == Detail::Tracing { (0..routes.routes.len()).collect() } else { candidates.clone() };
         for index in all {
             let Some((route, path, checked)) = takes(index, &mut unknown) else { continue };
             let (matched, failed, odds) = match checked {
@@ -280,7 +285,7 @@ impl<'a> Run<'_, 'a> {
                 break;
             }
         }
-        if self.whole
+        if self.detail == Detail::Tracing
             && let Some((winner, _)) = winner
         {
             for index in candidates.into_iter().filter(|index| *index > winner) {
@@ -350,7 +355,7 @@ impl<'a> Run<'_, 'a> {
             None => {}
         }
         let missing = weighted.map(|of| of.name.clone()).or_else(|| self.out.clusters.first().map(|of| of.name.clone()));
-        if let Some(missing) = missing.filter(|name| self.gateway.config.cluster(name).is_none()) {
+        if let Some(missing) = missing.filter(|name| self.gateway.cluster(name).is_none()) {
             self.out.settings = settings(action, scopes.host.unwrap_or(&VirtualHost::default()), scopes);
             return self.answers(not_found_status(action), format!("there is no cluster {missing}"));
         }

@@ -1,0 +1,87 @@
+//! What may be typed after `diff` and `drift`.
+//!
+//! What must not be here: what is done.
+
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// `diff`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery diff gateway-old/ gateway/
+  chancery diff main:gateway/ gateway/                   a git revision with the folder
+  chancery diff --format markdown main:gateway/ gateway/ for a pull request
+  chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
+
+Requests that the two sides treat differently are found by parting all requests by what the matchers of both sides tell apart. What
+counts: how a request ends, Envoy's own answers, the host, path and headers that the upstream gets, what clusters reach and in which
+shares, timeouts, every other setting on the way; names, statistics, logs and tracing do not. What HTTP filters answer and Secrets
+hold is not known; rewrites are compared for the requests that were tried; whatever else was not decided is told.
+
+Exit codes: 0 fine, 1 with --exit-code if a request is treated differently, 2 the input cannot be used.")]
+pub struct DiffArgs {
+    /// The one: a file, a folder, REVISION:PATH of git, a snapshot or a link that holds one, a dump or a bootstrap.
+    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
+    pub before: PathBuf,
+    /// The other.
+    #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
+    pub after: PathBuf,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
+    pub format: DiffFormat,
+    /// Exit with 1 if a request is treated differently, or if anything that Envoy gets, or any resource, differs.
+    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "requests")]
+    pub exit_code: Option<Counts>,
+    /// Do not look for requests that are treated differently; --exit-code is then of what Envoy gets.
+    #[arg(long)]
+    pub no_requests: bool,
+}
+
+/// `--exit-code`
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Counts {
+    /// Requests that are treated differently.
+    Requests,
+    /// Whatever Envoy gets.
+    Envoy,
+    /// Resources.
+    Resources,
+}
+
+/// `drift`
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  curl -s localhost:9901/config_dump?include_eds > dump.json && chancery drift gateway/ dump.json
+
+Exit codes: 0 fine, 1 with --exit-code if they differ, 2 the input cannot be used.")]
+pub struct DriftArgs {
+    /// What should be: a file, a folder, REVISION:PATH of git or a snapshot.
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
+    pub source: PathBuf,
+    /// What is: Envoy's /config_dump, better with include_eds.
+    #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath)]
+    pub dump: PathBuf,
+    /// How to tell.
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
+    pub format: DiffFormat,
+    /// Exit with 1 if they differ.
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
+/// `--format` of differences.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people.
+    Human,
+    /// JSON.
+    Json,
+    /// Markdown, for a pull request.
+    Markdown,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Commands of GitHub's workflows.
+    Github,
+}

@@ -1,0 +1,210 @@
+//! Settings that apply to all that a listener, a filter chain, a connection manager, a table of routes or a virtual host takes; and the
+//! fields in which two messages differ, names and statistics aside.
+//!
+//! What must not be here: what single requests meet.
+
+use super::super::fields::{differences, shown};
+use super::behaviour::Met;
+use super::report::RequestPlace;
+use super::work::{Both, Work};
+use crate::backend::envoy::v3::pb;
+use crate::text::{Limits, Node, Value, parse};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_envoy_api::any::AnyMessage;
+use chancery_envoy_api::json;
+use pb::hcm::HttpConnectionManager;
+use pb::listener::{FilterChain, Listener, filter::ConfigType};
+use pb::route::weighted_cluster::ClusterWeight;
+use pb::route::{Route, RouteAction, RouteConfiguration, VirtualHost, WeightedCluster, route::Action, route_action::ClusterSpecifier};
+use pb::tcp_proxy::TcpProxy;
+
+/// A field that differs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Residue {
+    /// Its path, as `retry_policy.num_retries`.
+    pub(super) path: String,
+    /// JSON pointer from the message.
+    pub(super) pointer: String,
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
+}
+
+/// What changes nothing for a request: of a message itself, and wherever it stands.
+const ASIDE: [&str; 8] = ["name", "alt_stat_name", "access_log_options", "tracing", "metadata", "decorator", "virtual_clusters", "stats_matcher"];
+const ASIDE_ANYWHERE: [&str; 2] = ["stat_prefix", "access_log"];
+
+fn is_aside(pointer: &str) -> bool {
+    let mut steps = pointer.split('/').skip(1);
+    steps.next().is_some_and(|first| ASIDE.contains(&first) || ASIDE_ANYWHERE.contains(&first)) || steps.any(|step| ASIDE_ANYWHERE.contains(&step))
+}
+
+fn tree(message: &dyn AnyMessage) -> Node {
+    let text = json::to_string_with(message, &json::Style::COMPACT.redact());
+    let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
+    parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null))
+}
+
+/// The fields in which two messages differ. Of two names of clusters `same` says whether they are of the same cluster.
+pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, same: &dyn Fn(&str, &str) -> bool) -> Vec<Residue> {
+    if before.equals(after) {
+        return Vec::new();
+    }
+    let (a, b) = (tree(before), tree(after));
+    let text = |node: Option<&Node>| node.and_then(|node| node.as_str().map(ToString::to_string));
+    let found = differences(&a, &b).into_iter().filter(|found| !is_aside(&found.pointer));
+    let found = found.filter(|found| !matches!((text(found.before), text(found.after)), (Some(a), Some(b)) if same(&a, &b)));
+    found.map(|found| Residue { before: found.before.map(shown), after: found.after.map(shown), path: found.path, pointer: found.pointer }).collect()
+}
+
+/// The strings that stand in a message as values.
+pub(super) fn names_in(message: &dyn AnyMessage, names: &mut dyn FnMut(&str)) {
+    let whole = tree(message);
+    let mut open: Vec<&Node> = Vec::from([&whole]);
+    while let Some(node) = open.pop() {
+        match &node.value {
+            Value::Object(members) => open.extend(members.iter().map(|entry| &entry.value)),
+            Value::Array(items) => open.extend(items.iter()),
+            _ => node.as_str().into_iter().for_each(&mut *names),
+        }
+    }
+}
+
+/// Requests of a whole listener, filter chain, table or virtual host.
+pub(super) fn place(both: &Both, pointers: &[String; 2]) -> RequestPlace {
+    let [before, after] = pointers.clone();
+    RequestPlace {
+        hosts: Vec::new(),
+        path: None,
+        conditions: Vec::new(),
+        port_before: both.ports[0],
+        port_after: both.ports[1],
+        before: Some(before),
+        after: Some(after),
+    }
+}
+
+/// Adds the settings in which two messages differ, as a change of all the requests that come there.
+pub(super) fn show(
+    work: &mut Work<'_, '_>,
+    what: &str,
+    before: &dyn AnyMessage,
+    after: &dyn AnyMessage,
+    pointers: [String; 2],
+    place: RequestPlace,
+    both: &Both,
+) {
+    let same = |a: &str, b: &str| work.same_cluster(a, b);
+    let mut met: Vec<Met> = residue(before, after, &same)
+        .into_iter()
+        .map(|of| Met {
+            what: format!("{what}.{}", of.path),
+            before: of.before,
+            after: of.after,
+            alike: None,
+            pointers: [Some(format!("{}{}", pointers[0], of.pointer)), Some(format!("{}{}", pointers[1], of.pointer))],
+        })
+        .collect();
+    // Clusters that filters and mirrors use, under the same name, and which are others now.
+    let mut used = BTreeSet::new();
+    if !work.changed.is_empty() {
+        names_in(after, &mut |name| {
+            if work.changed.contains(name) {
+                used.insert(name.to_string());
+            }
+        });
+    }
+    for name in used {
+        let (first, second) = (work.reach(0, &name), work.reach(1, &name));
+        met.push(Met {
+            what: format!("{what}: cluster {name}"),
+            before: Some(first),
+            after: Some(second),
+            alike: None,
+            pointers: pointers.clone().map(Some),
+        });
+    }
+    if !met.is_empty() {
+        let simulations = work.simulate(both);
+        work.add(met, place, both, &simulations);
+    }
+}
+
+pub(super) fn listener(of: &Listener) -> Listener {
+    let mut frame = Listener { filter_chains: Vec::new(), default_filter_chain: None, ..of.clone() };
+    frame.address = None;
+    frame.additional_addresses = Vec::new();
+    frame.traffic_direction = 0;
+    frame
+}
+
+pub(super) fn chain(of: &FilterChain) -> FilterChain {
+    let mut frame = of.clone();
+    frame.filter_chain_match = None;
+    for filter in &mut frame.filters {
+        let Some(ConfigType::TypedConfig(config)) = &filter.config_type else { continue };
+        if config.is::<HttpConnectionManager>() {
+            // Compared by itself.
+            filter.config_type = None;
+        } else if let Some(proxy) = config.downcast_ref::<TcpProxy>() {
+            let bare = TcpProxy { cluster_specifier: None, stat_prefix: String::new(), access_log: Vec::new(), ..proxy.clone() };
+            filter.config_type = Some(ConfigType::TypedConfig(pb::Any::pack(bare)));
+        }
+    }
+    frame
+}
+
+pub(super) fn manager(of: &HttpConnectionManager) -> HttpConnectionManager {
+    HttpConnectionManager { route_specifier: None, ..of.clone() }
+}
+
+pub(super) fn table(of: &RouteConfiguration) -> RouteConfiguration {
+    RouteConfiguration { virtual_hosts: Vec::new(), validate_clusters: None, vhds: None, ..of.clone() }
+}
+
+/// Over TLS nobody is sent to TLS.
+pub(super) fn virtual_host(of: &VirtualHost, tls: bool) -> VirtualHost {
+    let mut frame = VirtualHost { routes: Vec::new(), domains: Vec::new(), ..of.clone() };
+    if tls {
+        frame.require_tls = 0;
+    }
+    frame
+}
+
+/// What a route says besides what a simulation tells of it.
+pub(super) fn route(of: &Route) -> Route {
+    let mut bare = of.clone();
+    bare.r#match = None;
+    bare.request_headers_to_add = Vec::new();
+    bare.request_headers_to_remove = Vec::new();
+    bare.response_headers_to_add = Vec::new();
+    bare.response_headers_to_remove = Vec::new();
+    match &mut bare.action {
+        Some(Action::Route(action)) => **action = rest_of(action),
+        Some(Action::Redirect(_) | Action::DirectResponse(_)) => bare.action = None,
+        _ => {}
+    }
+    bare
+}
+
+fn rest_of(action: &RouteAction) -> RouteAction {
+    RouteAction {
+        cluster_specifier: settings_of_shares(action),
+        host_rewrite_specifier: None,
+        prefix_rewrite: String::new(),
+        regex_rewrite: None,
+        timeout: None,
+        ..action.clone()
+    }
+}
+
+/// What a route says of each share of its requests, besides where it goes.
+fn settings_of_shares(action: &RouteAction) -> Option<ClusterSpecifier> {
+    let Some(ClusterSpecifier::WeightedClusters(all)) = &action.cluster_specifier else { return None };
+    let bare = |of: &ClusterWeight| ClusterWeight { name: String::new(), weight: None, ..of.clone() };
+    let clusters: Vec<ClusterWeight> = all.clusters.iter().map(bare).collect();
+    let says = clusters.iter().any(|of| *of != ClusterWeight::default());
+    says.then(|| ClusterSpecifier::WeightedClusters(WeightedCluster { clusters, ..WeightedCluster::default() }))
+}

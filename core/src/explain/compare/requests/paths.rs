@@ -1,0 +1,204 @@
+//! Paths that the routes of a virtual host on both sides tell apart, where at least one of the routes that differ may take them.
+//!
+//! Of literal prefixes and exact paths: the literal, a character more, a segment more, which is all that they can tell apart. Of
+//! expressions: a path for every way in which they, and what overlaps with them, can match together ([`texts`]).
+//!
+//! What must not be here: anything but paths.
+
+use super::work::Work;
+use crate::backend::envoy::v3::pb;
+use crate::re2::engine::literal_prefix;
+use crate::re2::texts::{self, Language};
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use pb::route::{RouteMatch, route_match::PathSpecifier};
+
+/// What a route wants of paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pattern<'a> {
+    kind: Kind,
+    text: &'a str,
+    /// Case does not count.
+    any_case: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Exact,
+    Prefix,
+    Segments,
+    Regex,
+    /// Any path, as far as this is known.
+    Any,
+}
+
+/// Characters of paths, those first that people would write.
+const ALPHABET: &[u8] = b"xabcdefghijklmnopqrstuvwyz0123456789-_.~/ABCDEFGHIJKLMNOPQRSTUVWXYZ!$&'()*+,;=:@%";
+/// So many patterns that overlap are taken together.
+const MOST_TOGETHER: usize = 12;
+/// So many paths are tried for one virtual host.
+const MOST_PATHS: usize = 50_000;
+
+impl<'a> Pattern<'a> {
+    pub(super) fn of(of: &'a RouteMatch) -> Self {
+        let any_case = of.case_sensitive == Some(false);
+        let (kind, text) = match &of.path_specifier {
+            Some(PathSpecifier::Path(path)) => (Kind::Exact, path.as_str()),
+            Some(PathSpecifier::Prefix(path)) => (Kind::Prefix, path.as_str()),
+            Some(PathSpecifier::PathSeparatedPrefix(path)) => (Kind::Segments, path.as_str()),
+            Some(PathSpecifier::SafeRegex(regex)) => (Kind::Regex, regex.regex.as_str()),
+            Some(PathSpecifier::ConnectMatcher(_) | PathSpecifier::PathMatchPolicy(_)) | None => (Kind::Any, ""),
+        };
+        Self { kind, text, any_case: any_case && kind != Kind::Regex }
+    }
+
+    /// Literals that are told apart by what begins with them.
+    fn is_literal(&self) -> bool {
+        !self.any_case && self.kind != Kind::Regex
+    }
+
+    /// What every path that it takes begins with.
+    fn begin(&self) -> &'a str {
+        match self.kind {
+            Kind::Regex => literal_prefix(self.text),
+            _ if self.any_case => "",
+            _ => self.text,
+        }
+    }
+
+    fn may_overlap(&self, other: &Self) -> bool {
+        let (a, b) = (self.begin(), other.begin());
+        a.starts_with(b) || b.starts_with(a)
+    }
+
+    fn language(&self) -> Result<Language, String> {
+        let text = regex_syntax::escape(self.text);
+        let flags = if self.any_case { "(?i)" } else { "" };
+        match self.kind {
+            Kind::Regex => Language::regex(self.text),
+            Kind::Exact => Language::plain(&format!("{flags}{text}")),
+            Kind::Prefix => Language::plain(&format!("{flags}{text}(?s-u:.)*")),
+            Kind::Segments => Language::plain(&format!("{flags}{text}(?:/(?s-u:.)*)?")),
+            Kind::Any => Language::plain("(?s-u:.)*"),
+        }
+    }
+
+    /// As people write it: `/api/*`.
+    pub(super) fn words(&self) -> String {
+        match self.kind {
+            Kind::Exact => self.text.to_owned(),
+            Kind::Prefix => format!("{}*", self.text),
+            Kind::Segments => format!("{}[/*]", self.text),
+            Kind::Regex => format!("~ {}", self.text),
+            Kind::Any => "/*".to_owned(),
+        }
+    }
+
+    /// The more, the fewer paths it takes, as a guess.
+    pub(super) fn narrowness(&self) -> (usize, bool) {
+        (self.begin().len(), self.kind != Kind::Prefix)
+    }
+}
+
+/// Literals in their order.
+struct Literals<'a>(Vec<&'a str>);
+
+impl<'a> Literals<'a> {
+    fn beginning_with(&self, begin: &str) -> impl Iterator<Item = &'a str> {
+        let first = self.0.partition_point(|literal| *literal < begin);
+        self.0.iter().skip(first).copied().take_while(move |literal| literal.starts_with(begin)).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The text with a character more that no literal goes on with.
+    fn more(&self, text: &str) -> String {
+        let free = |c: &&u8| {
+            let longer = format!("{text}{}", char::from(**c));
+            let first = self.0.partition_point(|literal| *literal < longer.as_str());
+            self.0.get(first).is_none_or(|literal| !literal.starts_with(&longer))
+        };
+        let c = ALPHABET.iter().filter(|c| **c != b'/').find(free).copied().unwrap_or(b'x');
+        format!("{text}{}", char::from(c))
+    }
+
+    /// What a literal tells apart.
+    fn around(&self, literal: &str, out: &mut Vec<String>) {
+        let literal = if literal.is_empty() { "/" } else { literal };
+        out.push(literal.to_owned());
+        out.push(self.more(literal));
+        if !literal.ends_with('/') {
+            let segment = format!("{literal}/");
+            out.push(self.more(&segment));
+            out.push(segment);
+        }
+    }
+}
+
+/// Paths for the patterns of both sides, of which `differ` holds those of routes that differ.
+pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>, work: &mut Work<'_, '_>) -> Vec<String> {
+    let literals: BTreeSet<&str> = all.iter().filter(|of| of.is_literal()).map(|of| of.text).collect();
+    let literals = Literals(literals.into_iter().collect());
+    let mut out = Vec::new();
+    let mut done: BTreeSet<&str> = BTreeSet::new();
+    for pattern in differ.iter().filter(|of| of.is_literal()) {
+        literals.around(pattern.text, &mut out);
+        if pattern.kind != Kind::Exact {
+            let inner = literals.beginning_with(pattern.text).filter(|inner| done.insert(inner));
+            inner.for_each(|inner| literals.around(inner, &mut out));
+        }
+    }
+    let expressions: Vec<&Pattern<'_>> = all.iter().filter(|of| !of.is_literal()).collect();
+    let differing: Vec<&Pattern<'_>> = differ.iter().collect();
+    for pattern in &expressions {
+        if differ.contains(*pattern) || differing.iter().any(|of| of.may_overlap(pattern)) {
+            let near = differing.iter().copied().chain(expressions.iter().copied()).chain(all.iter().filter(|of| of.begin().len() > 1));
+            together(pattern, near.filter(|of| of.may_overlap(pattern)), work, &mut out);
+        }
+        if out.len() > MOST_PATHS {
+            break;
+        }
+    }
+    let mut seen = BTreeSet::new();
+    out.retain(|path| path.starts_with('/') && seen.insert(path.clone()));
+    if out.len() > MOST_PATHS {
+        work.cut(format!("Of a virtual host with more than {MOST_PATHS} paths that may differ, only so many were tried."));
+        out.truncate(MOST_PATHS);
+    }
+    out
+}
+
+/// Paths for every way in which an expression matches together with what overlaps with it.
+fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p>>, work: &mut Work<'_, '_>, out: &mut Vec<String>) {
+    let mut patterns = Vec::from([*pattern]);
+    for of in near {
+        if patterns.contains(of) {
+            continue;
+        }
+        if patterns.len() > MOST_TOGETHER {
+            work.cut("Of many expressions and paths that overlap, not every way to match together was tried.");
+            break;
+        }
+        patterns.push(*of);
+    }
+    let mut languages = Vec::new();
+    for of in &patterns {
+        match of.language() {
+            Ok(language) => languages.push(language),
+            Err(why) => work.cut(format!("The expression {} was not taken apart: {why}.", of.text)),
+        }
+    }
+    let begin = Some(pattern.begin()).filter(|begin| begin.starts_with('/')).unwrap_or("/");
+    let mut budget = work.states.min(MOST_STATES_TOGETHER);
+    let before = budget;
+    let found = texts::texts(&mut languages.iter_mut().collect::<Vec<_>>(), begin, ALPHABET, &mut budget);
+    work.states -= before - budget;
+    if !found.complete {
+        work.cut("Of expressions that are large together, not every way to match was tried.");
+    }
+    out.extend(found.found.into_iter().filter(|(mask, _)| *mask != 0).map(|(_, text)| text));
+}
+
+/// So many combined states are gone through for one group of expressions.
+const MOST_STATES_TOGETHER: usize = 4_000;
