@@ -5,12 +5,13 @@
 use super::whole::{Whole, tables, written};
 use crate::diagnostic::{Place, codes};
 use crate::ir::{Json, PathMatch, Regex, Route, RouteMatch};
-use crate::re2::{language::Language, size};
+use crate::re2::{engine::literal_prefix, language::Language, size};
 use crate::resource::Origin;
 use crate::text::Str;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 /// Envoy's runtime key for the largest program.
 const LIMIT_KEY: &str = "re2.max_program_size.error_level";
@@ -62,39 +63,56 @@ fn same_but_path(one: &RouteMatch, two: &RouteMatch) -> bool {
     one.headers == two.headers && one.query == two.query && one.grpc == two.grpc && one.case_sensitive == two.case_sensitive
 }
 
+/// Whether a text may begin as both do.
+fn may_meet(one: &str, two: &str) -> bool {
+    one.starts_with(two) || two.starts_with(one)
+}
+
 fn overlaps(whole: &mut Whole<'_>) {
     let compilation = whole.compilation;
     let mut seen: HashSet<(&Str, &Str)> = HashSet::new();
+    let mut hosts: HashSet<usize> = HashSet::new();
+    // Made when they are needed: most expressions begin differently.
+    let mut languages: HashMap<&Str, Option<Language>> = HashMap::new();
     let mut left = MOST_PAIRS;
-    for host in tables(compilation).flat_map(|table| &table.virtual_hosts) {
-        let mut languages: Vec<(&Route, &Str, Language)> = Vec::new();
+    for host in tables(compilation).flat_map(|table| &table.virtual_hosts).filter(|host| hosts.insert(Arc::as_ptr(&host.routes).addr())) {
+        let mut earlier: Vec<(&Route, &Str, &str)> = Vec::new();
         for route in host.routes.iter() {
             let PathMatch::Regex(Regex { regex, .. }) = &route.matcher.path.value else { continue };
-            if languages.len() == MOST_EXPRESSIONS {
+            if earlier.len() == MOST_EXPRESSIONS {
                 break;
             }
-            let Some(language) = Language::new(regex) else { continue };
-            for (earlier, other, known) in &languages {
-                let apart = *other == regex || !same_but_path(&earlier.matcher, &route.matcher);
+            let begin = literal_prefix(regex);
+            for (before, other, begins) in &earlier {
+                let apart = *other == regex || !may_meet(begin, begins) || !same_but_path(&before.matcher, &route.matcher);
                 if apart || left == 0 || !seen.insert((other, regex)) {
                     continue;
                 }
                 left -= 1;
-                let Some(Some(text)) = known.common(&language) else { continue };
-                // Where one holds the other, the special case stands before the general one, or `unreachable` tells of it.
-                if known.holds(&language) || language.holds(known) {
-                    continue;
+                for regex in [*other, regex] {
+                    languages.entry(regex).or_insert_with(|| Language::new(regex));
                 }
-                let (first, second) = (place(whole, earlier), place(whole, route));
-                let same = whole.object(first).map(|object| object.id) == whole.object(second).map(|object| object.id);
-                if whole.object(second).is_none() || same {
-                    continue;
+                if let (Some(Some(known)), Some(Some(language))) = (languages.get(other), languages.get(regex)) {
+                    overlap(whole, (before, other, known), (route, language));
                 }
-                let message = format!("`{text}` matches this expression and `{other}` too, which stands before it and takes the request");
-                let finding = whole.finding(&codes::OVERLAPPING_REGEXES, second, message);
-                whole.tell(finding.related(Place::origin(first), "this one comes first"));
             }
-            languages.push((route, regex, language));
+            earlier.push((route, regex, begin));
         }
+    }
+}
+
+/// Tells of a text that both match, unless one of the two is a special case of the other.
+fn overlap(whole: &mut Whole<'_>, (before, other, known): (&Route, &Str, &Language), (route, language): (&Route, &Language)) {
+    let Some(Some(text)) = known.common(language) else { return };
+    // Where one holds the other, the special case stands before the general one, or `unreachable` tells of it.
+    if known.holds(language) || language.holds(known) {
+        return;
+    }
+    let (first, second) = (place(whole, before), place(whole, route));
+    let same = whole.object(first).map(|object| object.id) == whole.object(second).map(|object| object.id);
+    if whole.object(second).is_some() && !same {
+        let message = format!("`{text}` matches this expression and `{other}` too, which stands before it and takes the request");
+        let finding = whole.finding(&codes::OVERLAPPING_REGEXES, second, message);
+        whole.tell(finding.related(Place::origin(first), "this one comes first"));
     }
 }
