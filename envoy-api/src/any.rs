@@ -26,8 +26,10 @@ pub trait AnyMessage: Reflect + fmt::Debug + Send + Sync {
     /// Whether the other is of the same type and equal.
     fn equals(&self, other: &dyn AnyMessage) -> bool;
     /// The size on the wire.
+    #[cfg(feature = "wire")]
     fn wire_len(&self) -> usize;
     /// The wire format.
+    #[cfg(feature = "wire")]
     fn write_wire(&self, buf: &mut dyn BufMut);
 }
 
@@ -40,10 +42,12 @@ impl<M: Message + Reflect + fmt::Debug + PartialEq + 'static> AnyMessage for M {
         other.as_any().downcast_ref::<M>() == Some(self)
     }
 
+    #[cfg(feature = "wire")]
     fn wire_len(&self) -> usize {
         self.encoded_len()
     }
 
+    #[cfg(feature = "wire")]
     fn write_wire(&self, mut buf: &mut dyn BufMut) {
         self.encode_raw(&mut buf);
     }
@@ -53,7 +57,7 @@ impl<M: Message + Reflect + fmt::Debug + PartialEq + 'static> AnyMessage for M {
 ///
 /// What was packed here keeps its Rust type. What was decoded from the wire is bytes, until `registry::resolve` types it. What
 /// was read from JSON and is of a type that nobody knows stays JSON: it can be written as JSON again, but has no wire format,
-/// so that it is sent without a value.
+/// so that it is sent without a value; so is what was packed here, in a program that leaves the feature `wire` off.
 #[derive(Clone)]
 pub struct Any(Repr);
 
@@ -171,8 +175,8 @@ impl Any {
     pub fn value(&self) -> Cow<'_, [u8]> {
         match &self.0 {
             Repr::Typed(message) => {
-                let mut out = Vec::with_capacity(message.wire_len());
-                message.write_wire(&mut out);
+                let mut out = Vec::with_capacity(wire_len(&**message));
+                write_wire(&**message, &mut out);
                 Cow::Owned(out)
             }
             Repr::Raw { value, .. } => Cow::Borrowed(value),
@@ -182,7 +186,7 @@ impl Any {
 
     fn value_len(&self) -> usize {
         match &self.0 {
-            Repr::Typed(message) => message.wire_len(),
+            Repr::Typed(message) => wire_len(&**message),
             Repr::Raw { value, .. } => value.len(),
             Repr::Json { .. } => 0,
         }
@@ -195,6 +199,24 @@ impl Any {
         }
     }
 }
+
+#[cfg(feature = "wire")]
+fn wire_len(message: &dyn AnyMessage) -> usize {
+    message.wire_len()
+}
+
+#[cfg(feature = "wire")]
+fn write_wire(message: &dyn AnyMessage, buf: &mut dyn BufMut) {
+    message.write_wire(buf);
+}
+
+#[cfg(not(feature = "wire"))]
+fn wire_len(_: &dyn AnyMessage) -> usize {
+    0
+}
+
+#[cfg(not(feature = "wire"))]
+fn write_wire(_: &dyn AnyMessage, _: &mut dyn BufMut) {}
 
 impl Default for Any {
     fn default() -> Self {
@@ -241,7 +263,7 @@ impl Message for Any {
             encode_key(2, WireType::LengthDelimited, buf);
             encode_varint(value as u64, buf);
             match &self.0 {
-                Repr::Typed(message) => message.write_wire(buf),
+                Repr::Typed(message) => write_wire(&**message, buf),
                 Repr::Raw { value, .. } => buf.put_slice(value),
                 Repr::Json { .. } => {}
             }

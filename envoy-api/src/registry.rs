@@ -5,7 +5,9 @@
 
 use alloc::string::String;
 
-use prost::{DecodeError, Message};
+#[cfg(feature = "wire")]
+use prost::DecodeError;
+use prost::Message;
 
 use crate::Any;
 use crate::any::AnyMessage;
@@ -18,6 +20,7 @@ use crate::json::fields::{Element, Reader};
 pub struct Entry {
     name: &'static str,
     info: &'static MessageInfo,
+    #[cfg(feature = "wire")]
     decode: fn(&[u8]) -> Result<Any, DecodeError>,
     read: fn(&mut Reader<'_>) -> Result<Any, SyntaxError>,
     empty: fn() -> Any,
@@ -28,6 +31,7 @@ impl Entry {
         Self {
             name,
             info: M::INFO,
+            #[cfg(feature = "wire")]
             decode: |bytes| M::decode(bytes).map(Any::pack),
             read: |reader| Ok(Any::pack(M::read(reader, None)?.unwrap_or_default())),
             empty: || Any::pack(M::default()),
@@ -92,12 +96,14 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
 
 /// A typed `Any` from bytes; `None` where the type is not known or the bytes are none of it. It is a
 /// [`Resolver`](crate::json::Resolver).
+#[cfg(feature = "wire")]
 #[must_use]
 pub fn decode(type_name: &str, value: &[u8]) -> Option<Any> {
     (find(type_name)?.decode)(value).ok()
 }
 
 /// The same message, typed where it can be.
+#[cfg(feature = "wire")]
 #[must_use]
 pub fn resolve(any: &Any) -> Option<Any> {
     match any.as_raw() {

@@ -15,7 +15,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::json::{self, Problem, ProblemKind};
-use chancery_envoy_api::prost::Message;
 
 /// What was read of a running Envoy.
 #[derive(Clone, Debug, Default)]
@@ -244,8 +243,8 @@ impl Running {
 }
 
 /// The message, where the type is the one wanted.
-fn unpack<M: Message + chancery_envoy_api::describe::Describe + Default + Clone + 'static>(any: &Any) -> Option<M> {
-    any.unpack().ok().flatten()
+fn unpack<M: Clone + 'static>(any: &Any) -> Option<M> {
+    any.downcast_ref().cloned()
 }
 
 /// Gives the elements of a list their pointers.

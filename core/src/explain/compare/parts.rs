@@ -67,11 +67,8 @@ impl Part<'_> {
         to_json(&tree, false)
     }
 
-    fn wire(&self) -> Vec<u8> {
-        let message = self.body.message();
-        let mut out = Vec::with_capacity(message.wire_len());
-        message.write_wire(&mut out);
-        out
+    fn text(&self) -> String {
+        json::to_string_with(self.body.message(), &json::Style::COMPACT)
     }
 
     fn title(&self) -> String {
@@ -160,7 +157,7 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
 }
 
 /// By what routes of both sides are told to be the same.
-type Key<'k> = &'k dyn Fn(&Part<'_>) -> Vec<u8>;
+type Key<'k> = &'k dyn Fn(&Part<'_>) -> String;
 
 /// Which part of the one side is which of the other, by their indexes.
 fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
@@ -175,15 +172,16 @@ fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
     // Routes: those that are the same, then those that take the same requests, or shares of the same.
     let mut open_old: Vec<usize> = (0..old.len()).filter(|at| old[*at].kind == "route").collect();
     let mut open_new: Vec<usize> = (0..new.len()).filter(|at| new[*at].kind == "route").collect();
-    let matched = |part: &Part<'_>| part.matcher.map(chancery_envoy_api::prost::Message::encode_to_vec).unwrap_or_default();
+    let text = |matcher: &pb::route::RouteMatch| json::to_string_with(matcher, &json::Style::COMPACT);
+    let matched = |part: &Part<'_>| part.matcher.map(text).unwrap_or_default();
     // Another share of the same requests.
     let shared = |part: &Part<'_>| {
         let whole = part.matcher.cloned().map(|matcher| pb::route::RouteMatch { runtime_fraction: None, ..matcher });
-        whole.map(|matcher| chancery_envoy_api::prost::Message::encode_to_vec(&matcher)).unwrap_or_default()
+        whole.as_ref().map(text).unwrap_or_default()
     };
-    let keys: [Key<'_>; 3] = [&|part| part.wire(), &matched, &shared];
+    let keys: [Key<'_>; 3] = [&|part| part.text(), &matched, &shared];
     for key in keys {
-        let mut known: BTreeMap<(&str, Vec<u8>), Vec<usize>> = BTreeMap::new();
+        let mut known: BTreeMap<(&str, String), Vec<usize>> = BTreeMap::new();
         for at in open_new.iter().rev() {
             known.entry((&new[*at].scope, key(&new[*at]))).or_default().push(*at);
         }
