@@ -1,5 +1,7 @@
 //! The command line as scripts and people meet it: exit codes, flags, and what is printed.
 
+mod docs;
+
 use insta::assert_snapshot;
 use std::io::Write;
 use std::path::Path;
@@ -479,11 +481,28 @@ fn registries_are_listed() {
     }
 }
 
+#[cfg(not(feature = "playground"))]
+#[test]
+fn a_program_without_the_page_says_how_to_get_one_that_has_it() {
+    let run = Folder::new().run(&["play"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("`cargo xtask binary` builds one file that holds it"), "{}", run.err);
+}
+
+#[test]
+fn the_page_is_served_under_the_policy_that_it_states() {
+    let text = |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file of the repository");
+    let index = text("../index.html");
+    let stated =
+        index.split("content=\"").find_map(|part| part.split('"').next().filter(|policy| policy.starts_with("default-src"))).expect("a policy");
+    assert!(text("src/play/serve.rs").contains(&format!("\"{stated};")), "{stated}");
+}
+
 #[test]
 fn help_has_examples_everywhere() {
     let folder = Folder::new();
     assert_snapshot!("help", folder.run(&["--help"]).out);
-    for command in ["compile", "check", "explain", "graph", "ledger", "codes", "completions"] {
+    for command in ["compile", "check", "explain", "graph", "ledger", "codes", "completions", "play"] {
         assert!(folder.run(&[command, "--help"]).out.contains("Example"), "{command}");
     }
     assert!(folder.run(&["completions", "bash"]).out.contains("chancery"));

@@ -1,0 +1,196 @@
+//! The book: its links lead somewhere, it has a page for each command, and its consoles show what the program prints.
+//!
+//! Each page has a folder of its own, with the examples in it. A `yaml` block that begins with `# NAME.yaml` is a file there. A `console` block holds
+//! commands (`$ chancery ...`), each followed by what it prints; `...` stands for any lines. `UPDATE_DOCS=1` writes down what is printed.
+//!
+//! What must not be here: what a command does.
+
+use crate::Folder;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A block of a page: its language, and its lines by numbers.
+struct Block {
+    language: String,
+    first: usize,
+    end: usize,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// All pages, by their path in the book.
+fn pages() -> Vec<(String, String)> {
+    fn walk(folder: &Path, below: &str, out: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(folder).expect("the folder of docs").flatten() {
+            let name = format!("{below}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                walk(&entry.path(), &format!("{name}/"), out);
+            } else if name.ends_with(".md") {
+                out.push((name, fs::read_to_string(entry.path()).expect("a page")));
+            }
+        }
+    }
+    let mut out = Vec::new();
+    walk(&root().join("docs"), "", &mut out);
+    out.sort();
+    out
+}
+
+fn blocks(lines: &[&str]) -> Vec<Block> {
+    let (mut out, mut open): (Vec<Block>, Option<(String, usize)>) = (Vec::new(), None);
+    for (number, line) in lines.iter().enumerate() {
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(_), Some((language, first))) => out.push(Block { language, first, end: number }),
+            (Some(language), None) => open = Some((language.to_string(), number + 1)),
+            (None, state) => open = state,
+        }
+    }
+    out
+}
+
+/// The targets of links, and what elements of the playground load, outside of code.
+fn targets(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let code = blocks(&lines);
+    let prose = lines.iter().enumerate().filter(|(at, _)| !code.iter().any(|block| (block.first..block.end).contains(at)));
+    let mut out = Vec::new();
+    for (_, line) in prose {
+        for (mark, end) in [("](", ')'), (" src=\"", '"')] {
+            out.extend(line.split(mark).skip(1).filter_map(|rest| Some(rest.split_once(end)?.0.to_string())));
+        }
+    }
+    out
+}
+
+/// A path, with `..` taken out.
+fn joined(page: &str, target: &str) -> String {
+    let mut steps: Vec<&str> = page.split('/').collect();
+    steps.pop();
+    for step in target.split('#').next().unwrap_or_default().split('/') {
+        match step {
+            ".." => drop(steps.pop()),
+            "." | "" => {}
+            step => steps.push(step),
+        }
+    }
+    steps.join("/")
+}
+
+#[test]
+fn every_link_of_the_book_leads_somewhere() {
+    let codes = fs::read_dir(root().join("core/src/diagnostic/pages")).expect("pages of codes").flatten();
+    let mut known: BTreeSet<String> = codes.map(|entry| format!("codes/{}", entry.file_name().to_string_lossy())).collect();
+    known.insert("codes/index.md".into());
+    known.extend(pages().into_iter().map(|(name, _)| name));
+    let mut lost = Vec::new();
+    for (name, text) in pages() {
+        for target in targets(&text).into_iter().filter(|target| !target.starts_with("http") && !target.starts_with('#')) {
+            let path = joined(&name, &target);
+            let example = path.starts_with("examples/") && root().join("assets").join(&path).is_file();
+            if !known.contains(&path) && !example {
+                lost.push(format!("{name}: {target}"));
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+}
+
+#[test]
+fn every_page_is_in_the_summary_and_every_command_has_a_page() {
+    let pages = pages();
+    let summary = &pages.iter().find(|(name, _)| name == "SUMMARY.md").expect("a summary").1;
+    let listed: BTreeSet<String> = targets(summary).into_iter().collect();
+    for (name, _) in pages.iter().filter(|(name, _)| name != "SUMMARY.md") {
+        assert!(listed.contains(name), "{name} is not in the summary");
+    }
+    let help = Folder::new().run(&["--help"]).out;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    for command in commands.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' ')) {
+        let command = command.split(' ').next().unwrap_or_default();
+        let page = format!("commands/{command}.md");
+        assert!(command == "help" || pages.iter().any(|(name, text)| *name == page && text.starts_with(&format!("# {command}\n"))), "{command}");
+    }
+}
+
+#[test]
+fn consoles_of_the_book_show_what_the_program_prints() {
+    let update = std::env::var_os("UPDATE_DOCS").is_some();
+    let mut wrong = Vec::new();
+    for (name, text) in pages() {
+        let lines: Vec<&str> = text.lines().collect();
+        let blocks = blocks(&lines);
+        if !blocks.iter().any(|block| block.language == "console") {
+            continue;
+        }
+        let folder = Folder::new();
+        for dialect in ["ambassador", "contour"] {
+            for entry in fs::read_dir(root().join("assets/examples").join(dialect)).expect("examples").flatten() {
+                folder.write(&format!("examples/{dialect}/{}", entry.file_name().to_string_lossy()), &fs::read(entry.path()).expect("an example"));
+            }
+        }
+        let mut written: Vec<String> = Vec::new();
+        let mut at = 0;
+        for block in &blocks {
+            let body = &lines[block.first..block.end];
+            if let Some(file) =
+                body.first().and_then(|line| line.strip_prefix("# ")).filter(|file| block.language == "yaml" && file.ends_with(".yaml"))
+            {
+                folder.write(file, body.join("\n").as_bytes());
+            }
+            if block.language != "console" {
+                continue;
+            }
+            written.extend(lines[at..block.first].iter().map(ToString::to_string));
+            at = block.end;
+            for shown in body.chunk_by(|_, line| !line.starts_with("$ ")) {
+                let (command, expected) = (shown[0], &shown[1..]);
+                let words = command.strip_prefix("$ chancery ").unwrap_or_else(|| panic!("{name}: {command} does not run chancery"));
+                let args = words_of(words);
+                let run = folder.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+                assert!(run.code < 2, "{name}: {command}: {}", run.err);
+                let printed = format!("{}{}", run.out, run.err);
+                let printed: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
+                written.push(command.to_string());
+                if fits(expected, &printed) {
+                    written.extend(expected.iter().map(ToString::to_string));
+                } else {
+                    wrong.push(format!("{name}: {command}\n{}", printed.join("\n")));
+                    written.extend(printed.iter().map(ToString::to_string));
+                }
+            }
+        }
+        written.extend(lines[at..].iter().map(ToString::to_string));
+        if update {
+            fs::write(root().join("docs").join(&name), written.join("\n") + "\n").expect("a page");
+        }
+    }
+    assert!(update || wrong.is_empty(), "UPDATE_DOCS=1 writes this down:\n{}", wrong.join("\n\n"));
+}
+
+/// Words as a shell takes them, with `'...'` as one.
+fn words_of(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (at, part) in command.split('\'').enumerate() {
+        let mut pieces = if at % 2 == 1 { vec![part] } else { part.split(' ').collect() }.into_iter();
+        if let (Some(last), Some(first)) = (words.last_mut(), pieces.next()) {
+            last.push_str(first);
+        }
+        words.extend(pieces.map(ToString::to_string));
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether lines are as expected; `...` takes any.
+fn fits(expected: &[&str], printed: &[&str]) -> bool {
+    match expected.iter().position(|line| *line == "...") {
+        None => expected == printed,
+        Some(at) => {
+            let (head, tail) = (&expected[..at], &expected[at + 1..]);
+            printed.starts_with(head) && (head.len()..=printed.len()).any(|from| fits(tail, &printed[from..]))
+        }
+    }
+}
