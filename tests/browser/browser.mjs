@@ -2,23 +2,39 @@
 //
 // What must not be here: expectations.
 
-import { readFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
+import { test as run } from "node:test";
+import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+
+// A test that hangs is ended, and has failed.
+export const test = (name, body) => run(name, { timeout: 180_000 }, body);
 
 export const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
 
 const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
-// Serves the built page, and under /host/ what `hosts` says.
-export async function serve(hosts = {}) {
+// The package of the element, packed as it would be published and unpacked as it would be installed.
+export async function packed() {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-package-"));
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: fileURLToPath(new URL("../../web/npm/", import.meta.url)) });
+  const [archive] = await readdir(folder);
+  execFileSync("tar", ["-xzf", archive], { cwd: folder });
+  return { path: join(folder, "package"), remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+// Serves the built page, what `hosts` says at its paths, and `folders` below theirs.
+export async function serve(hosts = {}, folders = {}) {
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://here").pathname;
     const hosted = hosts[path];
     try {
-      const body = hosted ?? (await readFile(join(dist, normalize(path === "/" ? "index.html" : path))));
+      const [below, folder] = Object.entries(folders).find(([below]) => path.startsWith(below)) ?? ["/", dist];
+      const body = hosted ?? (await readFile(join(folder, normalize(path === "/" ? "index.html" : path.slice(below.length)))));
       response.writeHead(200, { "content-type": hosted ? "text/html" : (kinds[extname(path === "/" ? "index.html" : path)] ?? "application/octet-stream") });
       response.end(body);
     } catch {
@@ -48,7 +64,19 @@ export async function open(browser, url, { width = 1440, height = 900, theme = "
 }
 
 // Until the first compile is shown.
-export const ready = (page) => page.waitForFunction(() => /compiled in/.test(document.querySelector(".status")?.textContent ?? ""), null, { timeout: 60_000 });
+export const ready = (page) =>
+  page.waitForFunction(() => /(^|\D)[1-9][\d,]* resource.*compiled in/.test(document.querySelector(".status")?.textContent ?? ""), null, { timeout: 60_000 });
+
+// Shows a view, and waits until it is drawn.
+export async function show(page, view) {
+  await page.click(`#tab-${view}`);
+  await page.locator(`#tab-${view}[aria-selected="true"]`).waitFor();
+  await page.locator("#view > *").first().waitFor();
+  await drawn(page);
+}
+
+// Until what was asked of the worker before is answered, and shown.
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done)))));
 
 // Puts files into the page, as a page that holds it would.
 export async function load(page, files) {

@@ -12,6 +12,9 @@ import { Compartment, EditorState, StateEffect, StateField } from "@codemirror/s
 import { Decoration, EditorView, crosshairCursor, drawSelection, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, hoverTooltip, keymap, lineNumbers, rectangularSelection } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
+// Alt with the arrow keys walks the selections of the page.
+const ownKeys = defaultKeymap.filter(({ key }) => key !== "Alt-ArrowLeft" && key !== "Alt-ArrowRight");
+
 const style = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], class: "tok-key" },
   { tag: [tags.string, tags.content, tags.special(tags.string)], class: "tok-text" },
@@ -88,7 +91,7 @@ export class Editor {
         linter(null),
         autocompletion({ override: [(context) => this.#complete(context)], icons: false, activateOnTyping: true }),
         hoverTooltip((view, position) => this.#hover(view, position), { hoverTime: 250 }),
-        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
+        keymap.of([...closeBracketsKeymap, ...ownKeys, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
         this.readOnly.of(EditorState.readOnly.of(this.isReadOnly)),
         // CodeMirror writes its rules into the page; the content policy lets no other do so.
         EditorView.cspNonce.of("editor"),

@@ -1,8 +1,8 @@
 // What strangers' input, missing networks and hanging workers must not do.
 
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { launch, load, open, ready, serve } from "../browser.mjs";
+import { after, before, describe } from "node:test";
+import { drawn, launch, load, open, ready, serve, show, test } from "../browser.mjs";
 
 let browser, server;
 before(async () => {
@@ -25,8 +25,7 @@ describe("safety", () => {
       "<img src=x onerror=window.pwned=1>.yaml": `apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: evil, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: ${JSON.stringify("/" + hostile)}\n  service: web\n  ${name}: 1\n  host_rewrite: ${name}\n`,
     });
     for (const view of ["graph", "routes", "envoy", "ir", "findings"]) {
-      await page.click(`#tab-${view}`);
-      await page.waitForTimeout(150);
+      await show(page, view);
       assert.equal(await page.evaluate(() => window.pwned), undefined, view);
       assert.equal(await page.locator("img, .page script").count(), 0, view);
     }
@@ -42,7 +41,8 @@ describe("safety", () => {
     for (const view of ["routes", "envoy", "ir", "findings", "graph"]) await page.click(`#tab-${view}`);
     await page.locator(".cm-line").nth(5).click({ position: { x: 40, y: 8 } });
     await page.keyboard.type("x");
-    await page.waitForTimeout(300);
+    await page.locator(".status", { hasText: "compiled in" }).waitFor();
+    await drawn(page);
     assert.deepEqual(asked.filter((url) => !url.startsWith("blob:")), []);
     await close();
   });

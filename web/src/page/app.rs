@@ -198,6 +198,7 @@ fn Status(app: App) -> impl IntoView {
         app.compile();
     };
     let told = move || match app.work.get() {
+        Work::Idle if app.generation.get() == 0 => "compiling…".into(),
         Work::Idle => app
             .compiled
             .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),

@@ -1,15 +1,17 @@
 //! Standing in another page: what that page may say, and what it is told.
 //!
-//! The other page says `{type: "chancery:load", files: [{name, text}], dialect}`; it is told `chancery:ready`, `chancery:compiled` and
-//! `chancery:size`. Nothing is ever sent but that, and nothing where the page stands alone.
+//! The other page says `{type: "chancery:load", files: [{name, text}], dialect}` or `{type: "chancery:set", view, theme}`; it is told
+//! `chancery:ready`, `chancery:compiled`, `chancery:size`, and `chancery:changed` with the files once somebody changes them. Nothing is ever
+//! sent but that, and nothing where the page stands alone.
 //!
 //! What must not be here: the element that others use (`web/npm`).
 
 use crate::state::App;
 use chancery_web::protocol::SourceFile;
-use js_sys::{Object, Reflect};
+use js_sys::{Array, Object, Reflect};
 use leptos::prelude::*;
 use serde::Deserialize;
+use std::time::Duration;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::MessageEvent;
 
@@ -27,6 +29,15 @@ struct Said {
     theme: Option<String>,
 }
 
+/// After this, a view that was chosen or changed stands as it will.
+const SETTLED: Duration = Duration::from_millis(100);
+
+/// Around what scrolls, in pixels.
+const MARGIN: i32 = 16;
+
+/// A page that wants more than this scrolls.
+const HIGHEST: i32 = 1200;
+
 fn tell(what: &str, more: &[(&str, JsValue)]) {
     let message = Object::new();
     let _ = Reflect::set(&message, &"type".into(), &what.into());
@@ -40,6 +51,8 @@ fn tell(what: &str, more: &[(&str, JsValue)]) {
 
 /// Listens, and tells.
 pub fn start(app: App) {
+    // What is there without anybody having changed it.
+    let given = StoredValue::new(app.files.get_untracked());
     let heard = window_event_listener_untyped("message", move |event| {
         let Some(event) = event.dyn_ref::<MessageEvent>() else { return };
         // Only the page that holds this one.
@@ -52,6 +65,7 @@ pub fn start(app: App) {
         match said.what.as_str() {
             "chancery:load" => {
                 app.dialect.set(said.dialect);
+                given.set_value(said.files.clone());
                 app.load(said.files);
             }
             "chancery:set" => {
@@ -68,17 +82,49 @@ pub fn start(app: App) {
     on_cleanup(move || heard.remove());
     tell("chancery:ready", &[]);
     Effect::new(move |_| {
+        let files = app.files.get();
+        if given.with_value(|given| *given == files) {
+            return;
+        }
+        let list = files.iter().map(|file| {
+            let entry = Object::new();
+            for (name, text) in [("name", &file.name), ("text", &file.text)] {
+                let _ = Reflect::set(&entry, &name.into(), &text.as_str().into());
+            }
+            entry
+        });
+        tell("chancery:changed", &[("files", list.collect::<Array>().into())]);
+        given.set_value(files);
+    });
+    Effect::new(move |_| {
         if app.generation.get() == 0 {
             return;
         }
         let count =
             |severity: &str| app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count()) as f64;
         tell("chancery:compiled", &[("errors", count("error").into()), ("warnings", count("warning").into())]);
-        request_animation_frame(|| {
-            let height = document().query_selector(".measure").ok().flatten().map_or(0, |element| element.scroll_height());
-            if height > 0 {
+    });
+    let told = StoredValue::new(0);
+    Effect::new(move |_| {
+        app.view.track();
+        if app.generation.get() == 0 {
+            return;
+        }
+        let measure = move || {
+            if let Some(height) = wanted_height().filter(|height| *height != told.get_value()) {
+                told.set_value(height);
                 tell("chancery:size", &[("height", height.into())]);
             }
-        });
+        };
+        set_timeout(measure, SETTLED);
     });
+}
+
+/// How high the page would have to be for its view to need no scrolling. Drawings take what they get.
+fn wanted_height() -> Option<i32> {
+    let scroll = document().query_selector("#view .scroll").ok().flatten()?;
+    let (first, last) = (scroll.first_element_child()?, scroll.last_element_child()?);
+    let content = last.get_bounding_client_rect().bottom() - first.get_bounding_client_rect().top();
+    let around = window().inner_height().ok()?.as_f64()? - f64::from(scroll.client_height());
+    Some(((content + around).ceil() as i32 + MARGIN).min(HIGHEST))
 }

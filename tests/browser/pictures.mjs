@@ -1,0 +1,28 @@
+// The pictures of the README: the page as built, in both themes. `npm run pictures`, and look at them before they are committed.
+//
+// What must not be here: expectations.
+
+import { mkdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { clickLine, drawn, launch, open, ready, serve, show } from "./browser.mjs";
+
+const assets = fileURLToPath(new URL("../../assets/pictures/", import.meta.url));
+await mkdir(assets, { recursive: true });
+const browser = await launch();
+const server = await serve();
+for (const theme of ["light", "dark"]) {
+  const { page, close } = await open(browser, server.url, { theme, width: 1280, height: 760 });
+  await ready(page);
+  await page.locator(".box").first().waitFor();
+  await clickLine(page, "weight: 10");
+  await page.locator(".told-title").waitFor();
+  await drawn(page);
+  await page.screenshot({ path: `${assets}graph-${theme}.png` });
+  await show(page, "routes");
+  await page.locator("tr.route.lit").first().waitFor();
+  await drawn(page);
+  await page.screenshot({ path: `${assets}routes-${theme}.png` });
+  await close();
+}
+await browser.close();
+await server.close();
