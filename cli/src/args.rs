@@ -80,6 +80,8 @@ pub enum Command {
     Kinds(ListArgs),
     /// List the codes of findings, or show the page of one.
     Codes(CodesArgs),
+    /// Serve the playground, the page that shows all of this, to this machine.
+    Play(PlayArgs),
     /// Write completions for a shell.
     #[command(after_help = "Example:\n  chancery completions bash > ~/.local/share/bash-completion/completions/chancery")]
     Completions {
@@ -167,6 +169,18 @@ pub struct Inputs {
     /// Files, folders (all .yaml, .yml and .json in them), globs, or `-` for standard input; or one snapshot.
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
+}
+
+/// `play`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery play                http://127.0.0.1:8137/, or another port if that is taken
+  chancery play --port 9000")]
+pub struct PlayArgs {
+    /// Port of loopback; 8137, or any that is free, when not given.
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
 }
 
 /// `compile`

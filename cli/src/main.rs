@@ -17,6 +17,7 @@ mod input;
 mod judging;
 mod ledger;
 mod output;
+mod play;
 mod registry;
 mod route;
 mod snapshot;
@@ -58,6 +59,7 @@ fn main() {
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &style),
         Command::Codes(args) => registry::codes(args, &style),
+        Command::Play(args) => play::run(args),
         Command::Completions { shell } => generate::completions(*shell),
         Command::Man(args) => generate::man(args),
     };

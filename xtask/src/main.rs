@@ -4,8 +4,10 @@
 
 mod bench;
 mod codegen;
+mod docs;
 mod page;
 mod play;
+#[path = "../../cli/src/play/serve.rs"]
 mod serve;
 mod setup;
 mod shell;
@@ -18,6 +20,9 @@ const USAGE: &str = "\
 usage: cargo xtask <command>
 
   play      sets up what is missing, builds the playground, serves it on loopback and prints its address
+  binary    builds target/release/chancery with the playground in it
+  element   packs the npm package of <chancery-playground> into target/npm
+  docs      builds the book for users into target/docs/book
   test      sets up what is missing and runs every test; `test PART...` runs these parts only
   setup     installs what is missing; `setup --all` what only some tests want as well
   bench     measures, and prints the table of the README
@@ -31,6 +36,9 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     match command.as_deref() {
         Some("play") => play::run(&rest),
+        Some("binary") => play::binary(),
+        Some("element") => play::element(),
+        Some("docs") => docs::run(),
         Some("test") => test::run(&rest),
         Some("setup") => setup::run(&rest),
         Some("bench") => bench::run(&rest),

