@@ -7,8 +7,11 @@
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::check::check;
-use chancery_core::compile::{Compiler, Options};
+use chancery_core::compile::{Compiler, Options, compile};
 use chancery_core::diagnostic::{Policy, time};
+use chancery_core::explain::EnvoyConfig;
+use chancery_core::explain::layout::{Item, Link, Spacing, layout};
+use chancery_core::explain::simulate::{Gateway, Request};
 use chancery_core::resource::Inputs;
 use chancery_tests::generate::documents;
 use chancery_tests::work::{emit, inputs};
@@ -60,6 +63,13 @@ fn main() {
             wasm.map_or("not measured".into(), |wasm| format!("{} ({:.1}\u{d7})", shown(wasm), wasm.as_secs_f64() / scratch.as_secs_f64()))
         );
     }
+    rows.push_str("\n| explained | took |\n|---|--:|\n");
+    let compared = diff(&program, &folder);
+    let _ = writeln!(rows, "| `chancery diff` of two inputs of 10,000 Mappings, with requests | {} |", shown(compared));
+    let (index, request) = simulation();
+    let _ =
+        writeln!(rows, "| one request through 10,000 Mappings | {:.1} \u{b5}s, after {} for the index |", request.as_secs_f64() * 1e6, shown(index));
+    let _ = writeln!(rows, "| layout of 2,000 boxes | {} |", shown(boxes(2_000)));
     let _ = fs::remove_dir_all(&folder);
     println!("\n{rows}");
     fs::write(&table, rows).expect("the table");
@@ -131,6 +141,64 @@ fn checks(text: &str) -> Duration {
         start.elapsed()
     };
     (0..RUNS).map(|_| once()).min().unwrap_or_default()
+}
+
+/// Two inputs of 10,000 Mappings that differ in a handful: as a program, from text to what is told.
+fn diff(program: &Path, folder: &Path) -> Duration {
+    let mut documents = documents(10_000, 7);
+    let (before, after) = (folder.join("before.yaml"), folder.join("after.yaml"));
+    fs::write(&before, documents.concat()).expect("the input");
+    for at in [100, 2_500, 5_000, 7_500] {
+        documents[at] = documents[at].replace("service: ", "service: other-");
+    }
+    documents.remove(9_000);
+    fs::write(&after, documents.concat()).expect("the input");
+    best(|| run(Command::new(program).arg("diff").arg(&before).arg(&after))).0
+}
+
+/// Indexing the Envoy of 10,000 Mappings, and then one request that a Mapping in the middle takes.
+fn simulation() -> (Duration, Duration) {
+    let documents = documents(10_000, 7);
+    let compilation = compile(&inputs([("input.yaml", documents.concat().as_str())]), &Options::default());
+    let config = EnvoyConfig::of(&compilation);
+    let requests: Vec<Request> = (4_990..5_010)
+        .flat_map(|number| ["item", "api", "v2/api", "shop"].map(|root| format!("https://shop{}.example.com/{root}/{number}/x", number % 12)))
+        .filter_map(|url| Request::new("GET", &url).ok())
+        .collect();
+    let round = || {
+        let start = Instant::now();
+        let gateway = Gateway::new(&config);
+        // What is indexed when it is first asked for counts as well.
+        assert!(requests.iter().map(|request| gateway.simulate(request)).any(|found| found.route.is_some()), "some request is taken");
+        let index = start.elapsed();
+        let start = Instant::now();
+        let taken = requests.iter().filter(|request| gateway.simulate(request).route.is_some()).count();
+        let each = start.elapsed() / u32::try_from(requests.len()).unwrap_or(1);
+        assert!(taken > 0, "some request is taken");
+        (index, each)
+    };
+    let rounds: Vec<_> = (0..RUNS).map(|_| round()).collect();
+    (rounds.iter().map(|of| of.0).min().unwrap_or_default(), rounds.iter().map(|of| of.1).min().unwrap_or_default())
+}
+
+/// Placing so many boxes in the columns of a gateway: listeners, hosts, Mappings with their routes, clusters.
+fn boxes(count: usize) -> Duration {
+    let columns = [2, 20, count * 3 / 10, count * 4 / 10, count * 3 / 10 - 22];
+    let (mut links, mut start) = (Vec::new(), 0);
+    for pair in columns.windows(2) {
+        links.extend((0..pair[1]).map(|to| Link { from: start + to * pair[0] / pair[1], to: start + pair[0] + to }));
+        links.extend((0..pair[1]).step_by(4).map(|to| Link { from: start + to * 7 % pair[0], to: start + pair[0] + to }));
+        start += pair[0];
+    }
+    let items = vec![Item { width: 200, height: 24, ..Item::default() }; columns.iter().sum()];
+    let round = || {
+        let start = Instant::now();
+        let placed = layout(&items, &links, &Spacing::default());
+        let took = start.elapsed();
+        drop(placed);
+        took
+    };
+    (0..RUNS).map(|_| round()).min().unwrap_or_default()
 }
 
 /// Text to JSON in WebAssembly, in Node.
