@@ -19,7 +19,7 @@ const STYLES: Styles = Styles::styled()
 
 /// What an Envoy-based gateway makes of your YAML, explained.
 ///
-/// Reads the resources that you would `kubectl apply` for Ambassador (Emissary-ingress), works out exactly the Envoy configuration that
+/// Reads the resources that you would `kubectl apply` for Ambassador (Emissary-ingress) or Contour, works out exactly the Envoy configuration that
 /// the controller would make of them, and explains it: which line made which field, what is wrong, and what had no effect.
 #[derive(Parser)]
 #[command(name = "chancery", version, styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
@@ -96,7 +96,7 @@ pub enum Command {
 #[derive(Args)]
 #[command(next_help_heading = "How the controller runs")]
 pub struct Deployment {
-    /// Configuration language; found from the input when not given.
+    /// Configuration language, ambassador or contour; found from the input when not given. An input of both is compiled for both.
     #[arg(long, global = true, value_name = "NAME")]
     pub dialect: Option<String>,
     /// AMBASSADOR_ID of the controller.
@@ -190,7 +190,9 @@ Examples:
   chancery compile gateway.yaml                        Envoy's bootstrap, as JSON
   chancery compile gateway/ --output xds --format yaml
   chancery compile 'gateway/*.yaml' --output envoy --output ir --out-dir build/
-  chancery compile --with-secrets gateway/ -o envoy.json && envoy -c envoy.json")]
+  chancery compile --with-secrets gateway/ -o envoy.json && envoy -c envoy.json
+
+An input of several dialects gives one answer for each, as one object by dialect, or with --out-dir in a folder each; --dialect chooses one.")]
 pub struct CompileArgs {
     #[command(flatten)]
     pub inputs: Inputs,
@@ -245,6 +247,9 @@ pub enum Kind {
     ContourConfiguration,
     /// The objects that a provisioner creates.
     Provisioned,
+    /// How Contour lives with its own configuration: whether it serves, waits or falls back to defaults, the configuration's status and
+    /// finalizer, and which changes make it start again.
+    Life,
 }
 
 impl Kind {
@@ -260,7 +265,13 @@ impl Kind {
             Kind::Error => "error",
             Kind::ContourConfiguration => "contourconfiguration",
             Kind::Provisioned => "provisioned",
+            Kind::Life => "life",
         }
+    }
+
+    /// Whether it is something that the controller answers besides Envoy's configuration, which not every input has.
+    pub fn is_answer(self) -> bool {
+        !matches!(self, Kind::Envoy | Kind::Xds | Kind::Ir | Kind::Config)
     }
 }
 

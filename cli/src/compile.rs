@@ -9,16 +9,16 @@ use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, envoy};
 use chancery_core::compile::{Compilation, Compiler};
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Positions, dump_tree, dump_with_origins};
+use chancery_core::explain::{Positions, dump_tree, dump_with_origins, findings_of_all};
 use chancery_core::ir::{SecretReference, Spelling};
 use chancery_core::text::{Limits, Node, Value, parse, to_json, to_yaml};
 use std::io::IsTerminal;
 
 /// Runs it.
 pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
-    let (mut compiler, mut compilation) = input::compile(&args.inputs.inputs, deployment)?;
+    let (mut compiler, mut sides) = input::compile_each(&args.inputs.inputs, deployment)?;
     if args.fields == Fields::Current {
-        compilation.ir.spelling = Spelling::CURRENT;
+        sides.iter_mut().for_each(|side| side.ir.spelling = Spelling::CURRENT);
     }
     let mut kinds = args.output.clone();
     let mut seen = Vec::new();
@@ -28,33 +28,68 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
             true
         }
     });
+    if let Some(absent) = kinds.iter().find(|kind| !sides.iter().any(|side| has(side, **kind))) {
+        return Err(format!("there is no `{}` for this input", absent.name()).into());
+    }
     let on_terminal = args.out.is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
-    let writer = Writer { args, compilation: &compilation, pretty };
+    let writers: Vec<Writer<'_>> = sides.iter().map(|compilation| Writer { args, compilation, pretty }).collect();
+    let several = sides.len() > 1;
     if let Some(folder) = &args.out_dir {
-        std::fs::create_dir_all(folder).map_err(|error| format!("cannot make the folder {}: {}", folder.display(), crate::output::reason(&error)))?;
         let ending = if args.format == DataFormat::Yaml { "yaml" } else { "json" };
-        for kind in kinds {
-            let text = writer.document(kind, &mut compiler)?;
-            Sink::file(&folder.join(format!("{}.{ending}", kind.name())))?.write(text.pieces().chain(["\n"]))?;
+        for writer in &writers {
+            let folder = if several { folder.join(writer.dialect()) } else { folder.clone() };
+            std::fs::create_dir_all(&folder)
+                .map_err(|error| format!("cannot make the folder {}: {}", folder.display(), crate::output::reason(&error)))?;
+            for kind in writer.there(&kinds) {
+                let text = writer.document(kind, &mut compiler)?;
+                Sink::file(&folder.join(format!("{}.{ending}", kind.name())))?.write(text.pieces().chain(["\n"]))?;
+            }
         }
     } else {
         let mut sink = args.out.as_deref().map_or(Ok(Sink::Standard), Sink::file)?;
-        if let [kind] = kinds[..] {
-            let text = writer.document(kind, &mut compiler)?;
-            let end = if args.format == DataFormat::Yaml { "" } else { "\n" };
-            sink.write(text.pieces().chain([end]))?;
-        } else {
-            writer.all(&kinds, &mut compiler, &mut sink)?;
+        match (&writers[..], args.format) {
+            ([only], DataFormat::Yaml) => sink.write([to_yaml(&only.whole(&kinds, &mut compiler)?).as_str()])?,
+            ([only], DataFormat::Json) => only.json(&kinds, &mut compiler, &mut sink)?,
+            (all, DataFormat::Yaml) => {
+                for writer in all {
+                    let side = writer.whole(&kinds, &mut compiler)?;
+                    sink.write([to_yaml(&named([(writer.dialect(), side)])).as_str()])?;
+                }
+            }
+            (all, DataFormat::Json) => {
+                for (at, writer) in all.iter().enumerate() {
+                    sink.write([format!("{}\"{}\":", if at == 0 { "{" } else { "," }, writer.dialect()).as_str()])?;
+                    writer.json(&kinds, &mut compiler, &mut sink)?;
+                }
+                sink.write(["}"])?;
+            }
+        }
+        if args.format == DataFormat::Json {
+            sink.write(["\n"])?;
         }
     }
+    if several {
+        let names: Vec<&str> = writers.iter().map(Writer::dialect).collect();
+        complain(&format!("the input is of several dialects: there is one answer for each ({}); --dialect chooses one", names.join(", ")));
+    }
     if std::io::stderr().is_terminal() {
-        summary(&compilation);
+        summary(&sides);
     }
     // Whoever compiles large inputs does not wait for them to be taken apart.
     std::process::exit(0)
 }
 
+/// Whether there is such a document.
+fn has(side: &Compilation, kind: Kind) -> bool {
+    !kind.is_answer() || side.answers.documents.contains_key(kind.name())
+}
+
+fn named(fields: impl IntoIterator<Item = (&'static str, Node)>) -> Node {
+    Node::synthesised(Value::Object(fields.into_iter().collect()))
+}
+
+/// Writes what one side says.
 struct Writer<'a> {
     args: &'a CompileArgs,
     compilation: &'a Compilation,
@@ -62,21 +97,39 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// One object by kind.
-    fn all(&self, kinds: &[Kind], compiler: &mut Compiler, sink: &mut Sink) -> Result<(), Unusable> {
-        let yaml = self.args.format == DataFormat::Yaml;
-        for (at, kind) in kinds.iter().enumerate() {
-            if yaml {
-                let node = self.node(*kind, compiler)?;
-                let named = Node::synthesised(Value::Object([(kind.name(), node)].into_iter().collect()));
-                sink.write([to_yaml(&named).as_str()])?;
-            } else {
-                let text = self.document(*kind, compiler)?;
-                let name = format!("{}\"{}\":", if at == 0 { "{" } else { "," }, kind.name());
-                sink.write([name.as_str()].into_iter().chain(text.pieces()))?;
+    fn dialect(&self) -> &'static str {
+        self.compilation.dialect.name()
+    }
+
+    /// The documents of these kinds that there are.
+    fn there(&self, kinds: &[Kind]) -> Vec<Kind> {
+        kinds.iter().copied().filter(|kind| has(self.compilation, *kind)).collect()
+    }
+
+    /// The document that is asked for; of several kinds, an object by kind.
+    fn whole(&self, kinds: &[Kind], compiler: &mut Compiler) -> Result<Node, Unusable> {
+        match (kinds, &self.there(kinds)[..]) {
+            ([_], [kind]) => self.node(*kind, compiler),
+            (_, there) => {
+                let nodes = there.iter().map(|kind| Ok((kind.name(), self.node(*kind, compiler)?)));
+                Ok(named(nodes.collect::<Result<Vec<_>, Unusable>>()?))
             }
         }
-        if yaml { Ok(()) } else { sink.write(["}\n"]) }
+    }
+
+    /// The same as JSON, without a line end after it.
+    fn json(&self, kinds: &[Kind], compiler: &mut Compiler, sink: &mut Sink) -> Result<(), Unusable> {
+        match (kinds, &self.there(kinds)[..]) {
+            ([_], [kind]) => sink.write(self.document(*kind, compiler)?.pieces()),
+            (_, there) => {
+                for (at, kind) in there.iter().enumerate() {
+                    let text = self.document(*kind, compiler)?;
+                    let name = format!("{}\"{}\":", if at == 0 { "{" } else { "," }, kind.name());
+                    sink.write([name.as_str()].into_iter().chain(text.pieces()))?;
+                }
+                sink.write([if there.is_empty() { "{}" } else { "}" }])
+            }
+        }
     }
 
     fn document(&self, kind: Kind, compiler: &mut Compiler) -> Result<Rope, Unusable> {
@@ -110,8 +163,8 @@ impl Writer<'_> {
         let compilation = self.compilation;
         Ok(match kind {
             Kind::Config => compilation.config.dump(),
-            Kind::Status | Kind::Admission | Kind::Error | Kind::ContourConfiguration | Kind::Provisioned => {
-                compilation.documents.get(kind.name()).cloned().ok_or_else(|| format!("there is no `{}` for this input", kind.name()))?
+            kind if kind.is_answer() => {
+                compilation.answers.documents.get(kind.name()).cloned().ok_or_else(|| format!("there is no `{}` for this input", kind.name()))?
             }
             _ if self.args.origins => dump_with_origins(compilation, &Positions::new(&compilation.inputs, &compilation.objects)),
             _ => dump_tree(&compilation.ir),
@@ -127,8 +180,9 @@ fn envoy_document(kind: Kind) -> Option<envoy::Document> {
     }
 }
 
-fn summary(compilation: &Compilation) {
-    let number = |severity| compilation.diagnostics.iter().filter(|finding| finding.severity == severity).count();
+fn summary(sides: &[Compilation]) {
+    let findings = findings_of_all(sides);
+    let number = |severity| findings.iter().filter(|finding| finding.level() == severity).count();
     let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
     if errors + warnings > 0 {
         complain(&format!("{}, {}; `chancery check` shows them", count(errors, "error"), count(warnings, "warning")));

@@ -24,7 +24,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     };
     let mut given = input::given(&args.inputs.inputs, deployment)?;
     given.options.dialect = Some(from);
-    let (_, compilation) = given.compile();
+    let (_, compilation) = given.compile()?;
     let converted = convert(&compilation);
     if converted.objects.is_empty() {
         return Err(format!("there is nothing of {} to convert in this input", from.controller()).into());
@@ -53,7 +53,7 @@ fn contour_configmap(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
     if !names_file {
         given.options.contour.arguments.push("--config-path=/config/contour.yaml".into());
     }
-    let (_, compilation) = given.compile();
+    let (_, compilation) = given.compile()?;
     if names_file || compilation.objects.iter().any(|object| object.key.kind == "contour.yaml") {
         contour = given.options.contour;
     } else if contour.arguments.is_empty() {

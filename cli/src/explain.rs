@@ -7,11 +7,13 @@ use crate::check::Excerpts;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
+use chancery_core::compile::{Compilation, Compiler};
 use chancery_core::explain::{
     Explanation, LineReport, MadeView, OriginView, Positions, View, Viewed, describe, explain_line, explain_pointer, resolve,
 };
 use chancery_core::resource::SourceId;
 use chancery_core::text::{Node, Value, to_json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -28,48 +30,86 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         let path = if matches!(line.file.as_str(), "stdin" | input::STDIN) { "-" } else { &line.file };
         paths.push(PathBuf::from(path));
     }
-    let (mut compiler, compilation) = input::compile(&paths, deployment)?;
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let (mut compiler, sides) = input::compile_each(&paths, deployment)?;
     let view = match args.view {
         In::Envoy => View::Envoy,
         In::Xds => View::Xds,
         In::Ir => View::Ir,
     };
-    let viewed = Viewed::new(&compilation, view, &mut compiler.emitted);
-    let out = Explainer { viewed: &viewed, excerpts: Excerpts::new(&positions, style), style };
-    if let Some(line) = line {
-        let source = line.source(&positions)?;
-        let report = explain_line(&compilation, &positions, &viewed, source, line.line, line.column)
-            .ok_or_else(|| format!("{} has no line {}", positions.file(source), line.line))?;
-        match args.format {
-            Format::Human => print(&out.line(&report))?,
-            Format::Json => print_json(&report)?,
-        }
-        return Ok(0);
-    }
-    let found = resolve(&viewed.root, &args.target);
-    if found.is_empty() {
+    let told: Vec<(&str, Told)> = sides
+        .iter()
+        .map(|side| Ok((side.dialect.name(), tell(side, view, args, line.as_ref(), &mut compiler, style)?)))
+        .collect::<Result<_, Unusable>>()?;
+    // A side that the place is nothing to is left out, unless it is nothing to any.
+    let any = told.iter().any(|(_, told)| told.says);
+    let told: Vec<&(&str, Told)> = told.iter().filter(|(_, told)| told.says || (!any && line.is_some())).collect();
+    if told.is_empty() {
         let hint = if args.target.contains(':') { ", and it is no FILE:LINE of the input either" } else { "" };
         return Err(format!("nothing in the {} output is called `{}`{hint}", view.name(), args.target).into());
     }
-    match args.format {
-        Format::Json => {
-            let all: Vec<Explanation> = found.iter().map(|pointer| explain_pointer(&compilation, &positions, &viewed, pointer)).collect();
-            match &all[..] {
-                [one] => print_json(one)?,
-                all => print_json(&all)?,
-            }
+    match (args.format, &told[..]) {
+        (Format::Human, [(_, only)]) if sides.len() == 1 => print(&only.text)?,
+        (Format::Human, all) => {
+            let all: Vec<String> = all.iter().map(|(dialect, told)| format!("{}\n\n{}", style.heading(dialect), told.text)).collect();
+            print(&all.join("\n"))?;
         }
-        Format::Human => {
-            let all: Vec<Explanation> = found.iter().take(MOST).map(|pointer| explain_pointer(&compilation, &positions, &viewed, pointer)).collect();
-            let mut text = out.pointers(&all);
-            if found.len() > MOST {
-                let _ = writeln!(text, "\n{}", style.dim(format!("... and {} more; say more of the pointer to see them", found.len() - MOST)));
-            }
-            print(&text)?;
-        }
+        (Format::Json, [(_, only)]) if sides.len() == 1 => print_json(&only.data)?,
+        (Format::Json, all) => print_json(&all.iter().map(|(dialect, told)| (*dialect, &told.data)).collect::<BTreeMap<_, _>>())?,
     }
     Ok(0)
+}
+
+/// What one side says.
+struct Told {
+    text: String,
+    data: serde_json::Value,
+    /// Whether it has to do with the place at all.
+    says: bool,
+}
+
+fn tell(
+    compilation: &Compilation,
+    view: View,
+    args: &ExplainArgs,
+    line: Option<&LineOf>,
+    compiler: &mut Compiler,
+    style: &Style,
+) -> Result<Told, Unusable> {
+    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let viewed = Viewed::new(compilation, view, &mut compiler.emitted);
+    let out = Explainer { viewed: &viewed, excerpts: Excerpts::new(&positions, style), style };
+    let is_human = args.format == Format::Human;
+    let (mut text, mut data) = (String::new(), serde_json::Value::Null);
+    if let Some(line) = line {
+        let source = line.source(&positions)?;
+        let report = explain_line(compilation, &positions, &viewed, source, line.line, line.column)
+            .ok_or_else(|| format!("{} has no line {}", positions.file(source), line.line))?;
+        if is_human {
+            text = out.line(&report);
+        } else {
+            data = json(&report)?;
+        }
+        return Ok(Told { text, data, says: report.ledger.is_none_or(|row| row.why != Some("unknown-kind")) });
+    }
+    let found = resolve(&viewed.root, &args.target);
+    let most = if is_human { MOST } else { usize::MAX };
+    let all: Vec<Explanation> = found.iter().take(most).map(|pointer| explain_pointer(compilation, &positions, &viewed, pointer)).collect();
+    if is_human {
+        text = out.pointers(&all);
+        if found.len() > MOST {
+            let _ = writeln!(text, "\n{}", style.dim(format!("... and {} more; say more of the pointer to see them", found.len() - MOST)));
+        }
+    } else {
+        data = match &all[..] {
+            [one] => json(one)?,
+            all => json(&all)?,
+        };
+    }
+    Ok(Told { text, data, says: !found.is_empty() })
+}
+
+fn json(data: &impl serde::Serialize) -> Result<serde_json::Value, Unusable> {
+    serde_json::to_value(data).map_err(|error| format!("cannot write JSON: {error}").into())
 }
 
 /// A place in an input.

@@ -8,7 +8,7 @@ use crate::output::{print, print_json};
 use crate::style::complain;
 use crate::{Outcome, Unusable};
 use chancery_core::explain::picture::{PictureOptions, picture, svg};
-use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Positions, Relation, graph, graph_of};
+use chancery_core::explain::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, graph_of, graph_of_all};
 use chancery_core::resource::nearest;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
         return Err(format!("there is no node of kind `{unknown}` in the graph").into());
     }
     if args.resources {
-        kinds.extend([NodeKind::Resource.name().into(), NodeKind::Missing.name().into()]);
+        kinds.extend([NodeKind::Resource, NodeKind::Missing, NodeKind::Created].map(|kind| kind.name().into()));
     }
     Focus { from, depth: args.depth, kinds, only_errors: args.only_errors, written_only: args.format == GraphFormat::Svg && !args.all }
         .apply(&mut graph);
@@ -52,8 +52,8 @@ pub fn whole(given: &Given) -> Result<Graph, Unusable> {
     if let Some(running) = given.running()? {
         return Ok(graph_of(&running.config));
     }
-    let (_, compilation) = given.compile();
-    Ok(graph(&compilation, &Positions::new(&compilation.inputs, &compilation.objects)))
+    let (_, sides) = given.compile_each();
+    Ok(graph_of_all(&sides))
 }
 
 /// The nodes that are meant by what was typed.
@@ -98,15 +98,24 @@ fn dot(graph: &Graph) -> String {
     let mut out = String::from(
         "digraph chancery {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9, color=\"#666666\"];\n",
     );
-    let groups = [("what you wrote", false), ("Envoy", true)];
-    for (at, (title, envoy)) in groups.iter().enumerate() {
-        let nodes: Vec<&GraphNode> = graph.nodes.iter().filter(|node| node.kind.is_envoy() == *envoy).collect();
-        if nodes.is_empty() {
-            continue;
+    let mut groups: Vec<(String, Vec<&GraphNode>)> = Vec::new();
+    for node in &graph.nodes {
+        let title = match (node.kind, node.side) {
+            (NodeKind::Created, _) => "what is created".to_string(),
+            (kind, _) if !kind.is_envoy() => "what you wrote".to_string(),
+            (_, Some(side)) => format!("Envoy of {side}"),
+            (_, None) => "Envoy".to_string(),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, nodes)) => nodes.push(node),
+            None => groups.push((title, vec![node])),
         }
+    }
+    for (at, (title, nodes)) in groups.iter().enumerate() {
         let _ = writeln!(out, "  subgraph cluster_{at} {{\n    label={};\n    color=\"#cccccc\";", quoted(title));
         for node in nodes {
             let look = match (node.kind, node.state) {
+                (NodeKind::Created, _) => ", style=\"rounded,dashed\"",
                 (NodeKind::Missing, _) => ", style=\"rounded,dashed\", color=\"#c0392b\", fontcolor=\"#c0392b\"",
                 (_, Some("invalid")) => ", fillcolor=\"#fadbd8\", color=\"#c0392b\"",
                 (_, Some("ignored" | "shadowed")) => ", fillcolor=\"#eeeeee\", fontcolor=\"#777777\"",
@@ -128,7 +137,7 @@ fn dot(graph: &Graph) -> String {
         let look = match edge.relation {
             Relation::Makes => ", style=dotted",
             Relation::Selects | Relation::Uses => ", style=dashed",
-            Relation::Refers | Relation::Holds | Relation::Forwards => "",
+            Relation::Refers | Relation::Holds | Relation::Owns | Relation::Forwards => "",
         };
         let _ = writeln!(out, "  {} -> {} [label={}{look}];", quoted(&edge.from), quoted(&edge.to), quoted(&said(edge)));
     }
@@ -146,7 +155,7 @@ fn mermaid(graph: &Graph) -> String {
     for node in &graph.nodes {
         let id = &ids[node.id.as_str()];
         let (open, close) = match node.kind {
-            NodeKind::Resource => ("[", "]"),
+            NodeKind::Resource | NodeKind::Created => ("[", "]"),
             NodeKind::Missing => ("[/", "/]"),
             NodeKind::Listener => ("([", "])"),
             NodeKind::FilterChain => ("[[", "]]"),
@@ -166,7 +175,7 @@ fn mermaid(graph: &Graph) -> String {
     }
     for edge in &graph.edges {
         let arrow = match edge.relation {
-            Relation::Refers | Relation::Holds | Relation::Forwards => "-->",
+            Relation::Refers | Relation::Holds | Relation::Owns | Relation::Forwards => "-->",
             Relation::Selects | Relation::Makes | Relation::Uses => "-.->",
         };
         let said = said(edge);

@@ -19,9 +19,9 @@ pub const STDIN: &str = "<stdin>";
 /// What is read at most, of all inputs together: places are counted in 32 bits.
 const MOST_BYTES: usize = 2 << 30;
 
-/// Reads and compiles.
-pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Compilation), Unusable> {
-    Ok(given(paths, deployment)?.compile())
+/// Reads, and compiles for each dialect of the input: at least one.
+pub fn compile_each(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Vec<Compilation>), Unusable> {
+    Ok(given(paths, deployment)?.compile_each())
 }
 
 /// What was read: texts, and how to compile them.
@@ -33,13 +33,27 @@ pub struct Given {
 }
 
 impl Given {
-    /// Compiles. Bytes that are not UTF-8 become findings.
-    pub fn compile(&self) -> (Compiler, Compilation) {
+    /// Compiles for each dialect of the input. Bytes that are not UTF-8 become findings.
+    pub fn compile_each(&self) -> (Compiler, Vec<Compilation>) {
         let mut compiler = Compiler::new();
-        let mut compilation = compiler.compile(&self.inputs, &self.options);
-        let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
-        compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
-        (compiler, compilation)
+        let mut sides = compiler.compile_each(&self.inputs, &self.options);
+        for side in &mut sides {
+            let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
+            side.diagnostics.splice(..0, findings.collect::<Vec<_>>());
+        }
+        (compiler, sides)
+    }
+
+    /// Compiles where there can be one answer only.
+    pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
+        let (compiler, mut sides) = self.compile_each();
+        match (sides.pop(), sides.is_empty()) {
+            (Some(only), true) => Ok((compiler, only)),
+            (last, _) => {
+                let names: Vec<&str> = sides.iter().chain(&last).map(|side| side.dialect.name()).collect();
+                Err(format!("the input is of several dialects ({}): say by --dialect which one is meant", names.join(", ")).into())
+            }
+        }
     }
 
     /// What a running Envoy tells, or a bootstrap, where that is what was given.

@@ -6,17 +6,23 @@ use crate::args::{Deployment, Format, LedgerArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
-use chancery_core::explain::{LedgerRow, Positions, ledger};
+use chancery_core::explain::{LedgerRow, ledger_of_all};
 use std::fmt::Write;
 
 /// Runs it.
 pub fn run(args: &LedgerArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (_, compilation) = input::compile(&args.inputs.inputs, deployment)?;
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
-    let rows = ledger(&compilation, &positions);
+    let (_, sides) = input::compile_each(&args.inputs.inputs, deployment)?;
+    let rows = ledger_of_all(&sides);
     match args.format {
         Format::Json => print_json(&serde_json::json!({ "ledger": rows }))?,
-        Format::Human => print(&table(&rows, style))?,
+        Format::Human => {
+            let tables = rows.chunk_by(|a, b| a.dialect == b.dialect).map(|rows| match rows.first().and_then(|row| row.dialect) {
+                Some(dialect) => format!("{}\n\n{}", style.heading(dialect), table(rows, style)),
+                None => table(rows, style),
+            });
+            let tables: Vec<String> = tables.collect();
+            print(&if tables.is_empty() { table(&rows, style) } else { tables.join("\n") })?;
+        }
     }
     Ok(0)
 }

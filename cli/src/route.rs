@@ -8,6 +8,7 @@ use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::explain::simulate::{self, Gateway, HeaderChange, Protocol, Request, Simulation};
 use chancery_core::explain::{Positions, RouteReport, report, route};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -18,18 +19,30 @@ const MOST: usize = 12;
 pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (request, paths) = request(args)?;
     let given = input::given(&paths, deployment)?;
-    let report = match given.running()? {
+    let mut reports = BTreeMap::new();
+    match given.running()? {
         // Of what is in a dump nobody knows the lines.
-        Some(running) => report(Gateway::new(&running.config).simulate_tracing(&request), |_| Vec::new()),
-        None => {
-            let (mut compiler, compilation) = given.compile();
-            let positions = Positions::new(&compilation.inputs, &compilation.objects);
-            route(&compilation, &positions, &request, &mut compiler.emitted)
+        Some(running) => {
+            reports.insert("envoy", report(Gateway::new(&running.config).simulate_tracing(&request), |_| Vec::new()));
         }
-    };
-    match args.format {
-        Format::Json => print_json(&report)?,
-        Format::Human => print(&Teller { report: &report, style, all: args.all, out: String::new() }.tell(&request))?,
+        // Either of several gateways may get the request: each says what it does with it.
+        None => {
+            let (mut compiler, sides) = given.compile_each();
+            for side in &sides {
+                let report = route(side, &Positions::new(&side.inputs, &side.objects), &request, &mut compiler.emitted);
+                reports.insert(side.dialect.name(), report);
+            }
+        }
+    }
+    let told = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);
+    match (args.format, reports.len()) {
+        (Format::Json, 1) => reports.values().try_for_each(print_json)?,
+        (Format::Json, _) => print_json(&reports)?,
+        (Format::Human, 1) => reports.values().try_for_each(|report| print(&told(report)))?,
+        (Format::Human, _) => {
+            let all: Vec<String> = reports.iter().map(|(dialect, report)| format!("{}\n\n{}", style.heading(dialect), told(report))).collect();
+            print(&all.join("\n"))?;
+        }
     }
     Ok(0)
 }

@@ -15,8 +15,9 @@ const LONG_LINK: usize = 8000;
 pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
     let mut given = input::given(&args.inputs.inputs, deployment)?;
     given.options.findings = args.judging.decided(&given.options.findings);
-    let (_, compilation) = given.compile();
-    let snapshot = Snapshot::new(&compilation, &given.options, &given.not_utf8, args.with_secrets);
+    let (_, sides) = given.compile_each();
+    let Some(compilation) = sides.first() else { return Ok(0) };
+    let snapshot = Snapshot::new(compilation, &given.options, &given.not_utf8, args.with_secrets);
     let text = match &args.link {
         None => snapshot.write(),
         Some(page) => {

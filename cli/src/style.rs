@@ -46,6 +46,11 @@ impl Style {
         self.paint(text, anstyle::Style::new().effects(Effects::BOLD))
     }
 
+    /// What stands over the part of one of several.
+    pub fn heading(&self, text: impl Display) -> String {
+        self.bold(format!("== {text} =="))
+    }
+
     /// What may be skipped.
     pub fn dim(&self, text: impl Display) -> String {
         self.paint(text, anstyle::Style::new().effects(Effects::DIMMED))

@@ -57,6 +57,7 @@ fn passive(relation: Relation) -> &'static str {
         Relation::Refers => "is referred to by",
         Relation::Holds => "is held by",
         Relation::Selects => "is selected by",
+        Relation::Owns => "is owned by",
         Relation::Makes => "is made by",
         Relation::Forwards => "gets requests from",
         Relation::Uses => "is used by",
@@ -68,5 +69,6 @@ fn name(node: &GraphNode) -> String {
         return node.label.clone();
     }
     let kind = node.kind.name().replace('_', " ");
-    format!("{kind} {}", node.label.lines().next().unwrap_or_default())
+    let side = node.side.map(|side| format!("{side}'s ")).unwrap_or_default();
+    format!("{side}{kind} {}", node.label.lines().next().unwrap_or_default())
 }

@@ -555,3 +555,127 @@ fn a_graph_that_is_too_large_is_folded_and_says_so() {
     assert!(run.err.contains("are folded"), "{}", run.err);
     assert!(folder.run(&["graph", "--format", "mermaid", "--fold", "0", "shop.yaml"]).out.contains("shop17"));
 }
+
+/// Two dialects in one input.
+const BOTH: &str = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shop}
+spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: shop}
+spec: {hostname: shop.example.com, prefix: /shop/, service: web}
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: shop}
+spec:
+  virtualhost: {fqdn: shop.example.com}
+  routes:
+  - conditions: [{prefix: /shop}]
+    services: [{name: web, port: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: 80}]}
+";
+
+fn both() -> Folder {
+    Folder::with(&[("both.yaml", BOTH)])
+}
+
+#[test]
+fn check_shows_the_findings_of_both_dialects_and_what_both_claim() {
+    let run = both().run(&["check", "both.yaml"]);
+    assert_snapshot!("check_side_by_side", run.out);
+}
+
+#[test]
+fn ledger_shows_both_dialects() {
+    assert_snapshot!("ledger_side_by_side", both().run(&["ledger", "both.yaml"]).out);
+    let rows = json(&both().run(&["ledger", "both.yaml", "--format", "json"]).out)["ledger"].clone();
+    assert!(rows.as_array().expect("rows").iter().all(|row| row["dialect"].is_string()));
+}
+
+#[test]
+fn compile_gives_one_answer_for_each_dialect() {
+    let folder = both();
+    let run = folder.run(&["compile", "both.yaml"]);
+    assert_eq!(run.code, 0);
+    assert_eq!(run.err, "chancery: the input is of several dialects: there is one answer for each (ambassador, contour); --dialect chooses one\n");
+    let answers = json(&run.out);
+    for dialect in ["ambassador", "contour"] {
+        let alone = folder.run(&["compile", "both.yaml", "--dialect", dialect]);
+        assert_eq!((alone.code, alone.err.as_str()), (0, ""));
+        assert_eq!(answers[dialect], json(&alone.out), "{dialect}");
+    }
+    assert_eq!(folder.run(&["compile", "both.yaml", "--out-dir", "out"]).code, 0);
+    assert_eq!(json(&folder.read("out/contour/envoy.json")), answers["contour"]);
+}
+
+#[test]
+fn what_one_dialect_alone_has_is_given_for_it() {
+    let run = both().run(&["compile", "both.yaml", "--output", "status", "--output", "ir", "--format", "yaml"]);
+    assert_eq!(run.code, 0);
+    let of = |name: &str| run.out.split(&format!("{name}:\n")).nth(1).unwrap_or_default().to_string();
+    assert!(!of("ambassador").split("contour:\n").next().unwrap_or_default().contains("  status:"));
+    assert!(of("contour").contains("  status:"));
+}
+
+#[test]
+fn places_are_explained_by_whom_they_concern() {
+    let folder = both();
+    let mapping = folder.run(&["explain", "both.yaml:14"]).out;
+    assert!(mapping.contains("== ambassador ==") && !mapping.contains("== contour =="), "{mapping}");
+    let service = folder.run(&["explain", "both.yaml:27"]).out;
+    assert!(service.contains("== ambassador ==") && service.contains("== contour =="), "{service}");
+    let why = folder.run(&["why", "HTTPProxy/shop", "contour/cluster:default/web/80/da39a3ee5e", "both.yaml"]);
+    assert_eq!(why.code, 0, "{}", why.err);
+    let dot = folder.run(&["graph", "both.yaml"]).out;
+    assert!(dot.contains("Envoy of ambassador") && dot.contains("Envoy of contour"));
+}
+
+#[test]
+fn commands_with_one_answer_ask_for_the_dialect() {
+    let run = both().run(&["diff", "both.yaml", "both.yaml"]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert_eq!(run.err, "chancery: the input is of several dialects (ambassador, contour): say by --dialect which one is meant\n");
+}
+
+#[test]
+fn a_changed_configuration_of_contour_says_what_must_start_again() {
+    let version = |port: u32, timeout: &str| {
+        format!(
+            "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: contour, namespace: projectcontour}}\nspec:\n  \
+             xdsServer: {{port: {port}}}\n  envoy: {{timeouts: {{requestTimeout: {timeout}}}}}\n"
+        )
+    };
+    let folder = Folder::with(&[("old.yaml", &version(8001, "1s")), ("new.yaml", &version(8002, "2s"))]);
+    let run = folder.run(&["diff", "old.yaml", "new.yaml", "--controller-arg=--contour-config-name=contour"]);
+    assert!(run.out.contains("xdsServer.port needs its process to start again"), "{}", run.out);
+    assert!(run.out.contains("envoy.timeouts.requestTimeout is taken in place"), "{}", run.out);
+    let life = json(&folder.run(&["compile", "new.yaml", "--output", "life", "--controller-arg=--contour-config-name=contour"]).out);
+    assert_eq!((life["serving"].as_str(), life["contourConfiguration"]["name"].as_str()), (Some("ready"), Some("contour")));
+}
+
+#[test]
+fn the_graph_shows_what_a_provisioner_creates_and_for_whom() {
+    let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: contour}\nspec: {controllerName: \
+                   projectcontour.io/gateway-controller}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge, \
+                   namespace: default}\nspec: {gatewayClassName: contour, listeners: [{name: http, protocol: HTTP, port: 80}]}\n";
+    let folder = Folder::with(&[("gateway.yaml", gateway)]);
+    let graph = json(&folder.run(&["graph", "--format", "json", "--controller=gateway-provisioner", "gateway.yaml"]).out);
+    let nodes = graph["nodes"].as_array().expect("nodes");
+    assert!(nodes.iter().any(|node| node["id"] == "DaemonSet/envoy-edge/default" && node["kind"] == "created"));
+    let edges = graph["edges"].as_array().expect("edges");
+    let owns = edges.iter().filter(|edge| edge["relation"] == "owns" && edge["from"] == "Gateway/edge/default");
+    assert_eq!(owns.count(), nodes.iter().filter(|node| node["kind"] == "created").count());
+}

@@ -4,16 +4,20 @@
 //! is the same either way. A [`Compilation`] keeps the value of every stage, so that every view of it is a look and never a
 //! second computation.
 //!
+//! An input may hold several configuration languages. Each is compiled on its own, as each has a controller and an Envoy of its own; what they
+//! have in common is the cluster, and the hosts and ports that several claim.
+//!
 //! Nothing here decides what a gateway does.
 
+mod conflict;
+
 use crate::backend::envoy::v3::Emitted;
-use crate::config::{Config, Ledger, Payload, Presence};
-use crate::diagnostic::{Diagnostic, Policy};
+use crate::config::{Answers, Config, Ledger, Payload, Presence};
+use crate::diagnostic::{Diagnostic, Policy, codes};
 use crate::dialect::kubernetes::secret;
 use crate::dialect::{Dialect, ambassador, contour, detect};
 use crate::ir::{Ir, SecretReference};
-use crate::resource::{DocumentCache, Inputs, Objects, read};
-use crate::text::Node;
+use crate::resource::{DocumentCache, Inputs, Objects, ResourceKey, read};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -21,7 +25,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The configuration language; found from the input when not given.
+    /// The configuration language; found from the input when not given, where there may be several.
     pub dialect: Option<Dialect>,
     /// How Ambassador is deployed.
     pub ambassador: ambassador::Options,
@@ -47,8 +51,8 @@ pub struct Compilation {
     pub ledger: Ledger,
     /// What the gateway does.
     pub ir: Ir,
-    /// What the controller answers besides: statuses, what the API server refused, its own configuration... by the name of the output.
-    pub documents: BTreeMap<&'static str, Node>,
+    /// What the controller answers besides.
+    pub answers: Answers,
     /// Everything found on the way, in the order of the stages.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -76,8 +80,9 @@ impl Compilation {
 /// Compiles, and remembers.
 #[derive(Default)]
 pub struct Compiler {
-    documents: DocumentCache,
+    documents: BTreeMap<Dialect, DocumentCache>,
     ambassador: ambassador::Memory,
+    contour: contour::Memory,
     /// Envoy resources as JSON, for back ends.
     pub emitted: Emitted,
 }
@@ -88,29 +93,61 @@ impl Compiler {
         Self::default()
     }
 
-    /// Compiles.
+    /// Compiles for one dialect: the first of the input's, where none is given.
     pub fn compile(&mut self, inputs: &Inputs, options: &Options) -> Compilation {
-        let dialect = options.dialect.unwrap_or_else(|| detect(inputs.inputs.iter().map(|input| &*input.text)));
+        self.side(inputs, options, dialects(inputs, options).first().copied().unwrap_or_default())
+    }
+
+    /// Compiles for each dialect of the input, in the order of [`Dialect::ALL`]; there is at least one. What two claim is told of by one of
+    /// them, the later if both say so in the input.
+    pub fn compile_each(&mut self, inputs: &Inputs, options: &Options) -> Vec<Compilation> {
+        let dialects = dialects(inputs, options);
+        let mut sides: Vec<Compilation> = dialects.iter().map(|dialect| self.side(inputs, options, *dialect)).collect();
+        for (at, dialect) in dialects.iter().enumerate() {
+            let (before, rest) = sides.split_at_mut(at);
+            let Some((side, _)) = rest.split_first_mut() else { continue };
+            // What this controller does not read is there for the other.
+            let is_read = |key: &ResourceKey| dialects.iter().any(|other| other != dialect && other.reads(key));
+            side.diagnostics.retain(|finding| *finding.code != codes::UNKNOWN_KIND || !finding.resource.as_ref().is_some_and(is_read));
+            for other in before {
+                conflict::tell(other, side);
+            }
+        }
+        sides
+    }
+
+    fn side(&mut self, inputs: &Inputs, options: &Options, dialect: Dialect) -> Compilation {
         let reading = match dialect {
             Dialect::Ambassador => ambassador::fetch::read_options(),
             Dialect::Contour => contour::read_options(&options.contour),
         };
-        let (objects, mut diagnostics) = read::read(inputs, &reading, &mut self.documents);
+        let (objects, mut diagnostics) = read::read(inputs, &reading, self.documents.entry(dialect).or_default());
         let mut ledger = Ledger::new(&objects);
-        let mut documents = BTreeMap::new();
-        let (config, ir) = match dialect {
-            Dialect::Ambassador => ambassador::compile(&objects, &options.ambassador, &mut self.ambassador, &mut ledger, &mut diagnostics),
+        let (config, ir, answers) = match dialect {
+            Dialect::Ambassador => {
+                let (config, ir) = ambassador::compile(&objects, &options.ambassador, &mut self.ambassador, &mut ledger, &mut diagnostics);
+                (config, ir, Answers::default())
+            }
             Dialect::Contour => {
-                let (ir, answers) = contour::compile(&objects, &options.contour, &mut ledger, &mut diagnostics);
-                documents = answers;
-                (Config::default(), ir)
+                let (ir, answers) = contour::compile(&objects, &options.contour, &mut self.contour, &mut ledger, &mut diagnostics);
+                (Config::default(), ir, answers)
             }
         };
-        Compilation { inputs: inputs.clone(), dialect, objects, config, ledger, ir, documents, diagnostics }
+        Compilation { inputs: inputs.clone(), dialect, objects, config, ledger, ir, answers, diagnostics }
     }
 }
 
-/// Compiles without a memory.
+/// The dialect that is asked for, or those of the input.
+fn dialects(inputs: &Inputs, options: &Options) -> Vec<Dialect> {
+    options.dialect.map_or_else(|| detect(inputs.inputs.iter().map(|input| &*input.text)), |dialect| Vec::from([dialect]))
+}
+
+/// Compiles for one dialect without a memory.
 pub fn compile(inputs: &Inputs, options: &Options) -> Compilation {
     Compiler::new().compile(inputs, options)
+}
+
+/// Compiles for each dialect of the input without a memory.
+pub fn compile_each(inputs: &Inputs, options: &Options) -> Vec<Compilation> {
+    Compiler::new().compile_each(inputs, options)
 }

@@ -13,7 +13,7 @@ use chancery_core::explain::EnvoyConfig;
 use chancery_core::explain::layout::{Item, Link, Spacing, layout};
 use chancery_core::explain::simulate::{Gateway, Request};
 use chancery_core::resource::Inputs;
-use chancery_tests::generate::documents;
+use chancery_tests::generate::{documents, proxies};
 use chancery_tests::work::{emit, inputs};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -33,23 +33,26 @@ fn main() {
     let folder = env::temp_dir().join(format!("chancery-bench-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let mut rows = String::from(
-        "| Mappings | input | Envoy JSON | `chancery compile` | memory | `chancery check` | memory | all checks | one Mapping edited | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "| resources | input | Envoy JSON | `chancery compile` | memory | `chancery check` | memory | all checks | one of them edited | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    for count in [1_000, 10_000, 50_000] {
-        let documents = documents(count, 7);
+    const MAPPINGS: Kind = Kind { name: "Mappings", documents, edit: "  connect_timeout_ms: 100\n", options: "" };
+    const PROXIES: Kind =
+        Kind { name: "HTTPProxies", documents: proxies, edit: "    loadBalancerPolicy: {strategy: Random}\n", options: "dialect=contour" };
+    for (count, of) in [(1_000, MAPPINGS), (10_000, MAPPINGS), (50_000, MAPPINGS), (1_000, PROXIES), (10_000, PROXIES)] {
+        let (kind, documents) = (of.name, (of.documents)(count, 7));
         let text = documents.concat();
-        let input = folder.join(format!("{count}.yaml"));
+        let input = folder.join(format!("{count}-{kind}.yaml"));
         fs::write(&input, &text).expect("the input");
         let output = folder.join("envoy.json");
         let (compile, memory) = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output)));
         let (check, check_memory) = best(|| run(Command::new(&program).args(["check", "--quiet"]).arg(&input)));
         let written = fs::metadata(&output).map_or(0, |it| it.len());
-        let (scratch, edited) = edit(&documents);
+        let (scratch, edited) = edit(&documents, of.edit);
         let checks = checks(&text);
-        let wasm = web(&module, &input, &folder);
+        let wasm = web(&module, &input, &folder, of.options);
         let _ = writeln!(
             rows,
-            "| {count} | {} | {} | {} | {} | {} | {} | {} ({:.1}\u{d7}) | {} ({}\u{d7}) | {} |",
+            "| {count} {kind} | {} | {} | {} | {} | {} | {} | {} ({:.1}\u{d7}) | {} ({}\u{d7}) | {} |",
             size(text.len() as u64),
             size(written),
             shown(compile),
@@ -73,6 +76,16 @@ fn main() {
     let _ = fs::remove_dir_all(&folder);
     println!("\n{rows}");
     fs::write(&table, rows).expect("the table");
+}
+
+/// Resources to measure with.
+struct Kind {
+    name: &'static str,
+    documents: fn(usize, u64) -> Vec<String>,
+    /// What an edit adds to one of them.
+    edit: &'static str,
+    /// As [`chancery_tests::work::options`] reads them.
+    options: &'static str,
 }
 
 fn best(mut run: impl FnMut() -> (Duration, u64)) -> (Duration, u64) {
@@ -101,8 +114,8 @@ fn peak(status: &Path) -> u64 {
     line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or_default() * 1024
 }
 
-/// Text to JSON in one process: from scratch, and again after one Mapping in the middle was edited.
-fn edit(documents: &[String]) -> (Duration, Duration) {
+/// Text to JSON in one process: from scratch, and again after one resource in the middle was edited.
+fn edit(documents: &[String], line: &str) -> (Duration, Duration) {
     let options = Options::default();
     let work = |compiler: &mut Compiler, inputs: &Inputs| {
         let start = Instant::now();
@@ -121,7 +134,7 @@ fn edit(documents: &[String]) -> (Duration, Duration) {
     for round in 0..RUNS {
         let mut documents = documents.to_vec();
         let at = documents.len() / 2 + round;
-        documents[at].push_str(&format!("  connect_timeout_ms: {}\n", 100 + round));
+        documents[at].push_str(line);
         let text = documents.concat();
         edited = edited.min(work(&mut compiler, &inputs([("input.yaml", text.as_str())])));
         work(&mut compiler, &before);
@@ -202,9 +215,9 @@ fn boxes(count: usize) -> Duration {
 }
 
 /// Text to JSON in WebAssembly, in Node.
-fn web(module: &Path, input: &Path, folder: &Path) -> Option<Duration> {
+fn web(module: &Path, input: &Path, folder: &Path, options: &str) -> Option<Duration> {
     let question = folder.join("question");
-    fs::write(&question, format!("\n{}", fs::read_to_string(input).ok()?)).ok()?;
+    fs::write(&question, format!("{options}\n{}", fs::read_to_string(input).ok()?)).ok()?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("wasm/run.mjs");
     let output = Command::new("node").arg(script).arg(module).args(["--time", &RUNS.to_string()]).arg(&question).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,17 +1,20 @@
 //! Fixtures: one Markdown file for each feature, which reads like a specification and is run as a test.
 //!
 //! A file has cases: each is a run of blocks that begins with ```` ```yaml ````. The info string of `yaml` may say `gateway` (a Listener and
-//! a Host stand beside it, in `gateway.yaml`), `file=NAME`, and options as [`crate::work::options`] reads them. What follows is expected of it:
+//! a Host stand beside it, in `gateway.yaml`) or `cluster` (Services and certificates do, in `cluster.yaml`), `file=NAME`, and options as
+//! [`crate::work::options`] reads them. What follows is expected of it:
 //!
 //! - ```` ```findings ````: all findings, each `LINE:COLUMN SEVERITY CODE MESSAGE`, with `FILE:` in front where it is not the
 //!   first file, and `-` for what is about the whole. Without this block there must be none.
 //! - ```` ```envoy ````: places ([`crate::place`]), each followed by the JSON expected there ([`crate::show`]), or by `absent`.
+//! - ```` ```document POINTER ````: the JSON at this place ([`crate::place::follow`]) of what the controller answers besides, by the name of
+//!   the output, as in `/status?name=shop/status`.
 //! - ```` ```ledger ````: what became of every object of the first file, in order.
 //! - ```` ```explain PLACE ````: where the value there comes from.
 //!
 //! What must not be here: expectations.
 
-use crate::place::{find, is_place, without_own_routes};
+use crate::place::{find, follow, is_place, without_own};
 use crate::show::{difference, pretty, project};
 use crate::work::{Work, inputs, options};
 use chancery_core::explain::{Finding, LedgerRow, Positions, View, Viewed, explain_pointer, resolve};
@@ -20,6 +23,9 @@ use std::fmt::Write as _;
 
 /// The gateway that stands beside an input with `gateway`.
 pub const GATEWAY: &str = include_str!("../fixtures/ambassador/gateway.yaml");
+
+/// The cluster that stands beside an input with `cluster`.
+pub const CLUSTER: &str = include_str!("../fixtures/contour/cluster.yaml");
 
 /// A piece of a file.
 #[derive(Clone, Debug)]
@@ -67,7 +73,8 @@ fn parse(text: &str) -> Vec<Piece> {
 struct Case {
     files: Vec<(String, String)>,
     options: String,
-    gateway: bool,
+    /// What stands beside the files, and its name.
+    beside: Option<(&'static str, &'static str)>,
 }
 
 impl Case {
@@ -76,7 +83,8 @@ impl Case {
         for word in info.split_whitespace().skip(1) {
             match word.split_once('=') {
                 Some(("file", file)) => name = file.into(),
-                _ if word == "gateway" => self.gateway = true,
+                _ if word == "gateway" => self.beside = Some(("gateway.yaml", GATEWAY)),
+                _ if word == "cluster" => self.beside = Some(("cluster.yaml", CLUSTER)),
                 _ => {
                     self.options.push_str(word);
                     self.options.push(' ');
@@ -88,14 +96,13 @@ impl Case {
 
     fn question(&self) -> Option<String> {
         let [(_, text)] = self.files.as_slice() else { return None };
-        let gateway = if self.gateway { GATEWAY } else { "" };
-        Some(format!("{}\n{text}\n{gateway}", self.options))
+        let beside = self.beside.map_or("", |(_, text)| text);
+        Some(format!("{}\n{text}\n{beside}", self.options))
     }
 
     fn run(&self) -> Work {
         let options = options(&self.options).unwrap_or_else(|error| panic!("{error}"));
-        let gateway = self.gateway.then_some(("gateway.yaml", GATEWAY));
-        Work::new(&inputs(self.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).chain(gateway)), &options)
+        Work::new(&inputs(self.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).chain(self.beside)), &options)
     }
 }
 
@@ -174,6 +181,7 @@ impl Checked {
         let got = match what {
             "findings" => findings.to_string(),
             "envoy" => return self.envoy_block(body),
+            "document" => return self.document_block(rest, body),
             "ledger" => {
                 let rows = self.work.ledger();
                 rows.iter().filter(|row| row.span.as_ref().is_none_or(|span| span.file == case.files[0].0)).map(ledger_line).collect()
@@ -190,7 +198,7 @@ impl Checked {
     fn envoy_block(&mut self, body: &str) -> String {
         let envoy = self.envoy.get_or_insert_with(|| {
             let mut envoy = self.work.envoy();
-            without_own_routes(&mut envoy);
+            without_own(&mut envoy);
             envoy
         });
         let mut updated = String::new();
@@ -223,6 +231,18 @@ impl Checked {
             }
         }
         updated
+    }
+
+    fn document_block(&mut self, pointer: &str, body: &str) -> String {
+        let json = |node| serde_json::from_str(&chancery_core::text::to_json(node, false)).unwrap_or_default();
+        let documents: serde_json::Map<String, Value> =
+            self.work.compilation.answers.documents.iter().map(|(name, node)| ((*name).to_string(), json(node))).collect();
+        let documents = Value::Object(documents);
+        let got = follow(&documents, pointer);
+        let expected: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{pointer}: {error}\n{body}"));
+        let Some(difference) = difference(got, &expected, "") else { return body.to_string() };
+        self.failures.push(format!("document {pointer}: at {difference}"));
+        format!("{}\n", pretty(&project(got, &expected), 0))
     }
 
     fn explain(&mut self, asked: &str) -> String {

@@ -5,7 +5,7 @@
 use crate::chance::Chance;
 use std::fmt::Write as _;
 
-/// How many Hosts share the Mappings.
+/// How many hosts share the Mappings or HTTPProxies.
 const HOSTS: usize = 12;
 
 /// Listeners for HTTP and HTTPS, a certificate that is not there, Hosts, and so many Mappings: plain ones, regexes, exact paths, headers,
@@ -95,5 +95,83 @@ fn settings(text: &mut String, chance: &mut Chance) {
     }
     if chance.percent(15) {
         let _ = writeln!(text, "  add_request_headers:\n    x-from:\n      value: gateway{}\n      append: false", chance.below(5));
+    }
+}
+
+/// A root HTTPProxy for each host, which includes its share of so many HTTPProxies, and the Services that they send to: with the same wishes,
+/// in the same shares, as the Mappings have.
+pub fn proxies(count: usize, seed: u64) -> Vec<String> {
+    let mut chance = Chance::new(seed ^ count as u64);
+    let services = count.max(2) / 2;
+    let mut documents = Vec::with_capacity(count + HOSTS + services);
+    for host in 0..HOSTS {
+        let mut text = format!(
+            "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop-{host}, namespace: default}}\nspec:\n  \
+             virtualhost: {{fqdn: shop{host}.example.com}}\n  includes:\n"
+        );
+        for number in (host..count).step_by(HOSTS) {
+            let _ = writeln!(text, "  - name: item-{number}");
+        }
+        if host < count {
+            documents.push(text);
+        }
+    }
+    for number in 0..services {
+        documents.push(format!(
+            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: item-{number}, namespace: default}}\nspec: {{ports: [{{port: 80}}, {{name: \
+             other, port: 8080}}]}}\n"
+        ));
+    }
+    for number in 0..count {
+        let mut text = format!(
+            "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata:\n  name: item-{number}\n  namespace: default\nspec:\n  routes:\n"
+        );
+        conditions(&mut text, number, &mut chance);
+        let service = chance.below(services);
+        let _ = writeln!(text, "    services:\n    - name: item-{service}\n      port: {}", chance.pick(&[80, 8080]));
+        if chance.percent(25) {
+            let weight = chance.pick(&[5, 10, 25, 50]);
+            let _ = writeln!(
+                text,
+                "      weight: {}\n    - name: item-{}\n      port: 80\n      weight: {weight}",
+                100 - weight,
+                (service + 1) % services
+            );
+        }
+        policies(&mut text, &mut chance);
+        documents.push(text);
+    }
+    documents
+}
+
+fn conditions(text: &mut String, number: usize, chance: &mut Chance) {
+    let _ = match chance.below(10) {
+        0 => writeln!(text, "  - conditions:\n    - regex: \"/item/{number}/[0-9]+/.*\""),
+        1 => writeln!(text, "  - conditions:\n    - exact: /item/{number}"),
+        _ => writeln!(text, "  - conditions:\n    - prefix: /{}/{number}/", chance.pick(&["item", "api", "v2/api", "shop"])),
+    };
+    if chance.percent(15) {
+        let _ = writeln!(text, "    - header: {{name: \":method\", exact: {}}}", chance.pick(&["GET", "POST", "DELETE"]));
+    }
+    if chance.percent(15) {
+        let _ = writeln!(text, "    - header: {{name: x-customer, exact: c{}}}", chance.below(7));
+    }
+    if chance.percent(8) {
+        text.push_str("    - header: {name: x-version, regex: \"v[0-9]+\"}\n");
+    }
+    if chance.percent(8) {
+        let _ = writeln!(text, "    - queryParameter: {{name: page, exact: \"{}\"}}", chance.below(9));
+    }
+}
+
+fn policies(text: &mut String, chance: &mut Chance) {
+    if chance.percent(20) {
+        let _ = writeln!(text, "    timeoutPolicy:\n      response: {}", chance.pick(&["1s", "5s", "20s"]));
+    }
+    if chance.percent(15) {
+        let _ = writeln!(text, "    retryPolicy:\n      count: {}", 1 + chance.below(4));
+    }
+    if chance.percent(15) {
+        let _ = writeln!(text, "    requestHeadersPolicy:\n      set:\n      - name: x-from\n        value: gateway{}", chance.below(5));
     }
 }

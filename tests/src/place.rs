@@ -13,12 +13,24 @@
 //! | `hcm`, `hcm LISTENER` | the first HTTP connection manager, or the first of a listener |
 //! | `filter NAME`, `filters` | an HTTP filter of the first connection manager; the names of all |
 //!
-//! `WORDS at POINTER` goes on from there. Fixtures do not see the controller's own routes, which every virtual host has.
+//! `WORDS at POINTER` goes on from there. Fixtures do not see the controller's own routes, listeners and clusters.
 
 use serde_json::Value;
 
-/// Takes the controller's own routes (`/ambassador/v0/...`) out: every virtual host has them.
-pub fn without_own_routes(root: &mut Value) {
+/// What Contour's Envoy has for itself.
+const OWN: [&str; 3] = ["envoy-admin", "stats-health", "contour"];
+
+/// Takes the controller's own routes (`/ambassador/v0/...`) out, which every virtual host has, and listeners and clusters of its own.
+pub fn without_own(root: &mut Value) {
+    without_own_routes(root);
+    for list in ["/static_resources/listeners", "/static_resources/clusters"] {
+        if let Some(Value::Array(items)) = root.pointer_mut(list) {
+            items.retain(|item| !OWN.iter().any(|own| item["name"] == *own));
+        }
+    }
+}
+
+fn without_own_routes(root: &mut Value) {
     match root {
         Value::Array(items) => {
             items.retain(|item| !(item.get("match").is_some() && path_of(item).is_some_and(|path| path.starts_with("/ambassador/v0/"))));

@@ -22,8 +22,9 @@ fn refused(envoy: &OsString, name: &str, text: &str) -> Option<String> {
     fs::write(&path, text).expect("a file");
     let output = Command::new(envoy).args(["--mode", "validate", "--log-level", "error", "--base-id", "7", "-c"]).arg(&path).output().expect("Envoy");
     let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // Files of the controller's pod are not here: that they cannot be read says nothing of the configuration.
-    let of_the_pod = ["unable to open file", " from path: "].iter().any(|words| told.contains(words));
+    // Files of the controller's pod are not here, nor is key material: that they cannot be read says nothing of the configuration.
+    let of_the_pod =
+        ["unable to open file", " from path: ", "Invalid path: ", "trusted CA certificates from <inline>"].iter().any(|words| told.contains(words));
     (!output.status.success() && !of_the_pod).then(|| format!("{}: {told}", path.display()))
 }
 

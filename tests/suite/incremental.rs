@@ -3,7 +3,7 @@
 use chancery_core::backend::envoy::Document;
 use chancery_core::compile::{Compiler, Options};
 use chancery_tests::chance::Chance;
-use chancery_tests::generate::documents;
+use chancery_tests::generate::{documents, proxies};
 use chancery_tests::work::{Work, emit, inputs};
 
 /// Edits a text as people do, well or badly.
@@ -35,6 +35,15 @@ fn edit(documents: &mut Vec<String>, chance: &mut Chance) {
 
 #[test]
 fn memories_change_nothing() {
+    memories_change_nothing_of(documents);
+}
+
+#[test]
+fn memories_change_nothing_of_contour() {
+    memories_change_nothing_of(proxies);
+}
+
+fn memories_change_nothing_of(documents: fn(usize, u64) -> Vec<String>) {
     for seed in 0..8 {
         let mut chance = Chance::new(seed);
         let mut documents = documents(25, seed);

@@ -9,6 +9,7 @@ mod incremental;
 mod order;
 mod redaction;
 mod replay;
+mod side_by_side;
 mod snapshot;
 mod wasm;
 mod wrong_types;

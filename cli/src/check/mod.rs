@@ -15,26 +15,31 @@ use crate::style::Style;
 use crate::{Outcome, input};
 use chancery_core::check::check;
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Finding, Positions, findings};
+use chancery_core::explain::{Finding, Positions, findings_of_all};
 
 /// Runs it.
 pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let given = input::given(&args.inputs.inputs, deployment)?;
-    let (mut compiler, mut compilation) = given.compile();
-    check(&mut compilation, &args.judging.policy(&given.options.findings), &mut compiler.emitted);
+    let (mut compiler, mut sides) = given.compile_each();
+    let policy = args.judging.policy(&given.options.findings);
+    for side in &mut sides {
+        check(side, &policy, &mut compiler.emitted);
+    }
+    let mut findings = findings_of_all(&sides);
+    // Texts and places are the same for all.
+    let Some(compilation) = sides.first() else { return Ok(0) };
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
-    let mut findings = findings(&compilation, &positions);
     let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);
     let failed = findings.iter().any(counts);
     if args.quiet {
         findings.retain(counts);
     }
     match args.format {
-        CheckFormat::Human => print(&human::report(&findings, &compilation, &positions, args.quiet, style))?,
+        CheckFormat::Human => print(&human::report(&findings, compilation, &positions, args.quiet, style))?,
         CheckFormat::Json => print_json(&serde_json::json!({ "diagnostics": findings }))?,
         CheckFormat::Sarif => print_json(&sarif::log(&findings))?,
         CheckFormat::Github => print(&github::commands(&findings))?,
-        CheckFormat::Junit => print(&junit::suites(&findings, &compilation, args.strict))?,
+        CheckFormat::Junit => print(&junit::suites(&findings, compilation, args.strict))?,
     }
     Ok(u8::from(failed))
 }

@@ -4,7 +4,8 @@
 
 use crate::dump;
 use crate::style::{Style, count, plain};
-use chancery_core::explain::compare::{Change, ChangeKind, Comparison, RequestChange, Requests};
+use chancery_core::config::Takes;
+use chancery_core::explain::compare::{Change, ChangeKind, Comparison, RequestChange, Requests, SettingView};
 use chancery_core::explain::{OriginView, Running};
 use std::fmt::Write;
 
@@ -20,6 +21,19 @@ pub fn report(comparison: &Comparison, requests: Option<&Requests>, running: Opt
         let _ = writeln!(out, "{}  {}", style.bold(title), style.dim(summary(changes)));
         for change in changes {
             one(&mut out, change, style);
+        }
+        out.push('\n');
+    }
+    if !comparison.settings.is_empty() {
+        let _ = writeln!(out, "{}  {}", style.bold("What the controller does with its own configuration"), style.dim(settings(&comparison.settings)));
+        for setting in &comparison.settings {
+            let _ = writeln!(out, "  {} {} {}", style.yellow("~"), style.bold(plain(&setting.path)), style.dim(setting.takes.words()));
+            for (sign, value) in [("-", &setting.before), ("+", &setting.after)] {
+                if let Some(value) = value {
+                    let value = plain(value);
+                    let _ = writeln!(out, "        {sign} {}", if sign == "-" { style.red(value) } else { style.green(value) });
+                }
+            }
         }
         out.push('\n');
     }
@@ -89,6 +103,15 @@ pub fn summary(changes: &[Change]) -> String {
     let all = [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Renamed, ChangeKind::Moved];
     let counts = all.map(|kind| (changes.iter().filter(|change| change.change == kind).count(), kind.name()));
     counts.iter().filter(|(number, _)| *number > 0).map(|(number, name)| format!("{number} {name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The most that any of these changes takes.
+pub fn settings(changes: &[SettingView]) -> &'static str {
+    match changes.iter().map(|change| change.takes).max() {
+        Some(Takes::Process) => "the controller's process must start again",
+        Some(Takes::Controllers) => "the controller's controllers must start again",
+        _ => "nothing must start again",
+    }
 }
 
 fn one(out: &mut String, change: &Change, style: &Style) {

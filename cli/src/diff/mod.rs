@@ -22,10 +22,10 @@ enum Loaded {
 }
 
 impl Loaded {
-    fn compiled(given: &input::Given) -> Self {
-        let (mut compiler, compilation) = given.compile();
+    fn compiled(given: &input::Given) -> Result<Self, Unusable> {
+        let (mut compiler, compilation) = given.compile()?;
         let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
-        Loaded::Compiled { config: Box::new(EnvoyConfig::of(&compilation)), map: Box::new(map), compilation: Box::new(compilation) }
+        Ok(Loaded::Compiled { config: Box::new(EnvoyConfig::of(&compilation)), map: Box::new(map), compilation: Box::new(compilation) })
     }
 
     /// A file, a folder, a revision of git, a snapshot, a dump or a bootstrap.
@@ -38,9 +38,9 @@ impl Loaded {
         } else if !path.exists()
             && let Some((revision, inner)) = path.to_str().filter(|text| !text.contains("://")).and_then(|text| text.split_once(':'))
         {
-            return Ok(Self::compiled(&input::revision(revision, inner, deployment)?));
+            return Self::compiled(&input::revision(revision, inner, deployment)?);
         }
-        Ok(Self::compiled(&input::given(&[path.to_path_buf()], deployment)?))
+        Self::compiled(&input::given(&[path.to_path_buf()], deployment)?)
     }
 
     fn positions(&self) -> Option<Positions<'_>> {

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what differs.
 
-use super::human::{kinds, summary, tried, was_word};
+use super::human::{kinds, settings, summary, tried, was_word};
 use chancery_core::explain::compare::{Change, Comparison, RequestChange, Requests};
 use chancery_core::explain::{Running, Span};
 use serde_json::{Value, json};
@@ -28,6 +28,19 @@ pub fn markdown(comparison: &Comparison, requests: Option<&Requests>, running: O
         }
         if changes.len() > MOST {
             let _ = writeln!(out, "\n... and {} more.", changes.len() - MOST);
+        }
+        out.push('\n');
+    }
+    if !comparison.settings.is_empty() {
+        let _ = writeln!(
+            out,
+            "### The controller's own configuration: {}\n\n| setting | | before | after |\n|---|---|---|---|",
+            settings(&comparison.settings)
+        );
+        for setting in comparison.settings.iter().take(MOST) {
+            let value = |value: &Option<String>| value.as_ref().map(|value| format!("`{}`", cell(value))).unwrap_or_default();
+            let _ =
+                writeln!(out, "| `{}` | {} | {} | {} |", cell(&setting.path), setting.takes.words(), value(&setting.before), value(&setting.after));
         }
         out.push('\n');
     }

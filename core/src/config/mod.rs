@@ -7,12 +7,14 @@
 //! What must not be here: how resources are found (`dialect/*/fetch`), what they mean, and any kind's name. Which kinds are filed under
 //! which key comes from outside, as [`Rules`].
 
+mod answers;
 mod ledger;
 mod location;
 mod relation;
 mod resource;
 mod store;
 
+pub use answers::{Answers, Created, SettingChange, Takes};
 pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use location::Location;
 pub use relation::{Absent, Relation};

@@ -114,6 +114,8 @@ codes! {
     INVALID_GATEWAY = "invalid-gateway", Error, "a Gateway, or a listener of it, that cannot be as it is written";
     UNATTACHED_ROUTE = "unattached-route", Error, "a route that no listener takes";
     ROUTE_CONFLICT = "route-conflict", Error, "two routes take the same requests";
+    HOST_CLAIMED_TWICE = "host-claimed-twice", Warning, "two controllers serve the same host";
+    PORT_CLAIMED_TWICE = "port-claimed-twice", Notice, "the Envoys of two controllers listen at the same port";
     REFERENCE_NOT_PERMITTED = "reference-not-permitted", Error, "a reference to another namespace that no ReferenceGrant allows";
     UNREACHABLE_ROUTE = "unreachable-route", Warning, "routes that no request reaches";
     OVERLAPPING_REGEXES = "overlapping-regexes", Notice, "two expressions match the same path, and the order decides";

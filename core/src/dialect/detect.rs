@@ -1,37 +1,47 @@
-//! Which configuration language an input is written in, found from its text before it is read.
+//! Which configuration languages an input is written in, found from its text before it is read.
 //!
 //! What must not be here: what the languages mean.
 
 use super::Dialect;
+use alloc::vec::Vec;
 use memchr::memmem;
 
-/// Versions and annotations by which Ambassador's inputs are known.
-const AMBASSADOR: &[&str] = &["getambassador.io/", "ambassador/v"];
-/// The same for Contour; Gateway API and Ingress classes are its own where nothing is Ambassador's.
-const CONTOUR: &[&str] = &["projectcontour.io/", "gateway.networking.k8s.io/"];
+/// The API group of each dialect's own kinds.
+const AMBASSADOR: &str = "getambassador.io/";
+const CONTOUR: &str = "projectcontour.io/";
+/// What else Ambassador's inputs are known by: versions in annotations that have no group.
+const OLD_AMBASSADOR: &str = "ambassador/v";
+/// Gateway API is Contour's where nothing else says whose an input is.
+const GATEWAY_API: &str = "gateway.networking.k8s.io/";
 
-/// The dialect of an input: Ambassador's where anything is of its kinds or nothing is known, Contour's where only its own kinds, Gateway API
-/// or Ingresses of its class are there.
-pub fn detect<'t>(texts: impl Iterator<Item = &'t str>) -> Dialect {
-    let mut found = Dialect::Ambassador;
-    for text in texts {
-        if AMBASSADOR.iter().any(|group| is_said(text, group)) {
-            return Dialect::Ambassador;
-        }
-        if CONTOUR.iter().any(|group| is_said(text, group)) || is_class(text) {
-            found = Dialect::Contour;
-        }
+/// The dialects of an input, in the order of [`Dialect::ALL`]; at least one.
+///
+/// Objects of its own kinds make an input a dialect's, and so do an Ingress of its class and configuration in Ambassador's annotations; both
+/// may be there. Where nothing is, Contour's annotations and Gateway API are taken for Contour's, and everything else for Ambassador's.
+pub fn detect<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Vec<Dialect> {
+    let any = |says: fn(&str) -> bool| texts.clone().any(says);
+    let ambassador = any(|text| begins_version(text, AMBASSADOR) || begins_version(text, OLD_AMBASSADOR) || begins_key(text, AMBASSADOR));
+    let contour = any(|text| begins_version(text, CONTOUR) || is_class(text));
+    match (ambassador, contour) {
+        (true, true) => Vec::from([Dialect::Ambassador, Dialect::Contour]),
+        (true, false) => Vec::from([Dialect::Ambassador]),
+        (false, true) => Vec::from([Dialect::Contour]),
+        (false, false) if any(|text| begins_key(text, CONTOUR) || begins_version(text, GATEWAY_API)) => Vec::from([Dialect::Contour]),
+        (false, false) => Vec::from([Dialect::Ambassador]),
     }
-    found
 }
 
-/// Whether a group stands in an `apiVersion`, or begins an annotation.
-fn is_said(text: &str, group: &str) -> bool {
+/// Whether a group stands in an `apiVersion`.
+fn begins_version(text: &str, group: &str) -> bool {
     memmem::find_iter(text.as_bytes(), group).any(|at| {
         let before = line_before(text, at);
-        let name = before.trim_matches([' ', '-', '{', '"', '\'']);
-        name.is_empty() || name.rsplit(['{', ',']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion")
+        before.rsplit(['{', ',']).next().is_some_and(|key| key.trim_matches([' ', '"', '\'', ':', '-']) == "apiVersion")
     })
+}
+
+/// Whether a group begins a key: an annotation.
+fn begins_key(text: &str, group: &str) -> bool {
+    memmem::find_iter(text.as_bytes(), group).any(|at| line_before(text, at).trim_matches([' ', '-', '{', '"', '\'']).is_empty())
 }
 
 /// Whether an Ingress is of the class `contour`.
@@ -54,9 +64,11 @@ fn line_before(text: &str, at: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::detect;
+    use alloc::string::String;
+    use alloc::vec::Vec;
 
-    fn of(texts: &[&str]) -> &'static str {
-        detect(texts.iter().copied()).name()
+    fn of(texts: &[&str]) -> String {
+        detect(texts.iter().copied()).iter().map(|dialect| dialect.name()).collect::<Vec<_>>().join(", ")
     }
 
     #[test]
@@ -65,9 +77,22 @@ mod tests {
         assert_eq!(of(&["kind: HTTPProxy\napiVersion: projectcontour.io/v1\n"]), "contour");
         assert_eq!(of(&["- apiVersion: 'gateway.networking.k8s.io/v1'\n  kind: HTTPRoute\n"]), "contour");
         assert_eq!(of(&[r#"{"kind": "HTTPProxy", "apiVersion": "projectcontour.io/v1"}"#]), "contour");
-        assert_eq!(of(&["apiVersion: projectcontour.io/v1\n", "---\napiVersion: getambassador.io/v2\n"]), "ambassador");
         assert_eq!(of(&["metadata:\n  annotations:\n    getambassador.io/config: |\n      ---\n"]), "ambassador");
         assert_eq!(of(&["metadata:\n  annotations:\n    projectcontour.io/websocket-routes: /ws\n"]), "contour");
+    }
+
+    #[test]
+    fn an_input_may_be_of_both() {
+        assert_eq!(of(&["apiVersion: projectcontour.io/v1\n", "---\napiVersion: getambassador.io/v2\n"]), "ambassador, contour");
+        assert_eq!(of(&["apiVersion: getambassador.io/v2\n---\nspec: {ingressClassName: contour}\n"]), "ambassador, contour");
+        assert_eq!(of(&["annotations:\n  getambassador.io/config: |\n---\napiVersion: projectcontour.io/v1\n"]), "ambassador, contour");
+    }
+
+    #[test]
+    fn what_others_read_as_well_makes_no_input_of_both() {
+        let mapping = "apiVersion: getambassador.io/v3alpha1\n";
+        assert_eq!(of(&[mapping, "apiVersion: gateway.networking.k8s.io/v1\n"]), "ambassador");
+        assert_eq!(of(&[mapping, "annotations:\n  projectcontour.io/websocket-routes: /ws\n"]), "ambassador");
     }
 
     #[test]

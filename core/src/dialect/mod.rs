@@ -10,8 +10,8 @@ pub mod kubernetes;
 
 pub use detect::detect;
 
-use crate::config::{Config, Relation};
-use crate::resource::Objects;
+use crate::config::{Answers, Config, Relation, SettingChange};
+use crate::resource::{Objects, ResourceKey};
 use crate::schema::KnownKind;
 use alloc::vec::Vec;
 use kubernetes::kind::ListedKind;
@@ -93,6 +93,22 @@ impl Dialect {
         match self {
             Dialect::Ambassador => ambassador::listing(),
             Dialect::Contour => contour::kinds::listing(),
+        }
+    }
+
+    /// Whether it reads objects of a kind, its own or others.
+    pub fn reads(self, key: &ResourceKey) -> bool {
+        match self {
+            Dialect::Ambassador => ambassador::reads(key),
+            Dialect::Contour => contour::kinds::find(&key.group, &key.kind).is_some(),
+        }
+    }
+
+    /// The settings of the controller itself that differ between two compiles, each with what a change of it takes.
+    pub fn setting_changes(self, before: &Answers, after: &Answers) -> Vec<SettingChange> {
+        match self {
+            Dialect::Ambassador => Vec::new(),
+            Dialect::Contour => contour::settings::life::changes_between(before, after),
         }
     }
 

@@ -45,6 +45,9 @@ pub struct Finding {
     pub code: &'static str,
     /// `error`, `warning` or `notice`.
     pub severity: &'static str,
+    /// The dialect whose controller finds it, where several stand side by side and it is not the same for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<&'static str>,
     /// One sentence.
     pub message: String,
     /// Where it stands; `None` where it is about the whole.
@@ -118,6 +121,7 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
     Finding {
         code: of.code.name,
         severity: of.severity.name(),
+        dialect: None,
         message: of.message.clone(),
         span: positions.place(&of.place),
         path,

@@ -25,6 +25,9 @@ pub struct LedgerRow {
     /// The object.
     #[serde(skip)]
     pub object: ObjectId,
+    /// The dialect whose controller it is about, where several stand side by side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<&'static str>,
     /// Its name.
     pub resource: ResourceRef,
     /// `emitted`, `merged`, `shadowed`, `ignored` or `invalid`.
@@ -214,6 +217,7 @@ fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, fa
     let name = |id: ObjectId| compilation.objects.get(id).map(|object| ResourceRef::from(&object.key));
     let mut row = LedgerRow {
         object: object.id,
+        dialect: None,
         resource: ResourceRef::from(&object.key),
         state: "",
         into: Vec::new(),
@@ -270,8 +274,10 @@ fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
         return State::Invalid(error.as_str().into());
     }
     if let Some(users) = facts.used_by.get(&object.id) {
-        let users = users.iter().filter_map(|id| compilation.objects.get(*id));
-        return State::Emitted(users.map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
+        let mut users: Vec<&Object> = users.iter().filter_map(|id| compilation.objects.get(*id)).collect();
+        // In the order of the text: numbers of objects differ with what a memory has seen.
+        users.sort_by_key(|user| (user.source.source, user.source.offset));
+        return State::Emitted(users.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
     }
     if let Some(count) = facts.holds.get(&object.id) {
         let what = if *count == 1 { "one object in its annotation".to_string() } else { format!("{count} objects in its annotations") };

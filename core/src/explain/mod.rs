@@ -7,6 +7,7 @@
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
 mod assist;
+mod beside;
 pub mod compare;
 mod dump;
 mod envoy_config;
@@ -33,6 +34,7 @@ mod view;
 mod words;
 
 pub use assist::{Completion, Completions, Hover, completions, hover};
+pub use beside::{findings_of_all, graph_of_all, ledger_of_all};
 pub use dump::{dump, dump_tree, dump_with_origins};
 use envoy_config::managers_of;
 pub use envoy_config::{EnvoyConfig, Placed};

@@ -8,6 +8,7 @@
 use super::Positions;
 use super::redact::redacted;
 use crate::compile::{Compilation, Options};
+use crate::dialect::{Dialect, detect};
 use crate::resource::{Input, Inputs};
 use crate::text::Str;
 use alloc::format;
@@ -45,6 +46,13 @@ struct Text {
     not_utf8: Vec<(u32, usize)>,
 }
 
+fn only_dialect(inputs: &Inputs) -> Option<Dialect> {
+    match detect(inputs.inputs.iter().map(|input| &*input.text))[..] {
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
 impl Snapshot {
     /// Of a compilation and the options that it was made with. `not_utf8` are the places of each input that were not UTF-8, as
     /// [`Input::from_bytes`] tells them.
@@ -64,8 +72,8 @@ impl Snapshot {
             chancery_snapshot: VERSION,
             made_by: Str::new_static(env!("CARGO_PKG_VERSION")),
             redacted: !with_secrets,
-            // Which language it is was found out; a newer version may find another.
-            options: Options { dialect: Some(compilation.dialect), ..options.clone() },
+            // Which language it is was found out; a newer version may find another. Of several, all stay.
+            options: Options { dialect: options.dialect.or_else(|| only_dialect(&compilation.inputs)), ..options.clone() },
             inputs: texts.inputs.into_iter().enumerate().map(text).collect(),
         }
     }

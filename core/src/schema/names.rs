@@ -49,6 +49,14 @@ pub fn label(name: &str) -> Vec<String> {
     faults
 }
 
+/// What is wrong with a segment of a path, the form of the names of RBAC's kinds.
+pub fn path_segment(name: &str) -> Vec<String> {
+    if matches!(name, "." | "..") {
+        return Vec::from([alloc::format!("may not be '{name}'")]);
+    }
+    ["/", "%"].into_iter().filter(|illegal| name.contains(*illegal)).map(|illegal| alloc::format!("may not contain '{illegal}'")).collect()
+}
+
 /// What is wrong with a DNS label of the older kind (RFC 1035), the form of Services' names: no digit in front.
 pub fn label_1035(name: &str) -> Vec<String> {
     let mut faults = too_long(name, 63);

@@ -8,7 +8,7 @@
 use chancery_core::backend::Rope;
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compile::{Compilation, Compiler, Options};
-use chancery_core::dialect::{Dialect, ambassador::MissingSecrets};
+use chancery_core::dialect::{Dialect, ambassador::MissingSecrets, contour::Controller};
 use chancery_core::explain::{Positions, findings, ledger};
 use chancery_core::resource::{Input, Inputs};
 
@@ -28,6 +28,8 @@ pub fn options(line: &str) -> Result<Options, String> {
         match word.split_once('=').unwrap_or((word, "true")) {
             ("dialect", name) => options.dialect = Some(Dialect::named(name).ok_or_else(|| format!("there is no dialect `{name}`"))?),
             ("controller-arg", flag) => options.contour.arguments.push(flag.into()),
+            ("controller", "serve") => options.contour.controller = Controller::Serve,
+            ("controller", "gateway-provisioner") => options.contour.controller = Controller::GatewayProvisioner,
             ("skip-validation", _) => options.contour.skip_validation = true,
             ("ambassador-id", id) => options.ambassador.ambassador_id = id.into(),
             ("ambassador-namespace", namespace) => options.ambassador.ambassador_namespace = namespace.into(),

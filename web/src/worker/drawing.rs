@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 fn kind_of(node: &GraphNode) -> String {
     match (&node.resource, node.kind) {
-        (Some(resource), NodeKind::Resource | NodeKind::Missing) => resource.kind.to_string(),
+        (Some(resource), NodeKind::Resource | NodeKind::Missing | NodeKind::Created) => resource.kind.to_string(),
         (_, kind) => kind.name().replace('_', " "),
     }
 }

@@ -10,7 +10,7 @@ use chancery_core::check::check;
 use chancery_core::compile::{Compilation, Compiler, Options};
 use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect::Dialect;
-use chancery_core::explain::{self, Positions, View, Viewed, completions, findings, hover, ledger, routes};
+use chancery_core::explain::{self, Positions, View, Viewed, completions, findings_of_all, hover, ledger, routes};
 use chancery_core::resource::{Input, Inputs, SourceId};
 use chancery_core::text::{to_json, to_yaml};
 use chancery_web::protocol::{Answer, Compiled, Doc, Named, Question, Rows, SourceFile, Spot, Target, Thread};
@@ -128,17 +128,25 @@ impl Session {
     fn compile(&mut self, files: Vec<SourceFile>, dialect: Option<&str>) -> Compiled {
         let start = js_sys::Date::now();
         let inputs = files.into_iter().map(|file| Input { name: file.name.into(), text: file.text.into() }).collect();
-        let options = Options { dialect: dialect.and_then(Dialect::named), ..Options::default() };
-        self.compilation = self.compiler.compile(&Inputs { inputs }, &options);
+        let inputs = Inputs { inputs };
+        let wanted = dialect.and_then(Dialect::named);
+        // An input of several dialects is compiled for each; one of them is shown, and what is found by all.
+        let mut sides = self.compiler.compile_each(&inputs, &Options::default());
+        if wanted.is_some_and(|wanted| sides.iter().all(|side| side.dialect != wanted)) {
+            sides = self.compiler.compile_each(&inputs, &Options { dialect: wanted, ..Options::default() });
+        }
         let policy = Policy { at: Some((start / 1000.0) as i64), ..Policy::default() };
-        check(&mut self.compilation, &policy, &mut self.compiler.emitted);
+        for side in &mut sides {
+            check(side, &policy, &mut self.compiler.emitted);
+        }
+        let found = findings_of_all(&sides);
+        let shown = sides.iter().position(|side| Some(side.dialect) == wanted).unwrap_or_default();
+        self.compilation = if shown < sides.len() { sides.swap_remove(shown) } else { Compilation::default() };
         let took = js_sys::Date::now() - start;
         self.before.append(&mut self.trees);
         self.graph = None;
         let compilation = &self.compilation;
-        let positions = self.positions();
-        let found = findings(compilation, &positions);
-        let rows = ledger(compilation, &positions);
+        let rows = ledger(compilation, &self.positions());
         let names = rows.iter().filter_map(|row| {
             let span = row.span.as_ref()?;
             Some(Named { label: row.resource.to_string(), file: span.file.to_string(), line: span.line })

@@ -19,7 +19,7 @@ use crate::config::{Config, Ledger};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::kind::ListedKind;
 use crate::ir::Ir;
-use crate::resource::Objects;
+use crate::resource::{Objects, ResourceKey};
 use alloc::vec::Vec;
 
 /// What earlier compiles found out.
@@ -37,6 +37,12 @@ pub fn compile(objects: &Objects, options: &Options, memory: &mut Memory, ledger
     let ir = lower::lower(&model, &mut memory.lower, sink);
     memory.model.keep(model);
     (config, ir)
+}
+
+/// Whether Ambassador reads objects of a kind.
+pub fn reads(key: &ResourceKey) -> bool {
+    (key.group == kinds::GROUP && kinds::find(&key.kind).is_some())
+        || fetch::ALSO_READ.iter().any(|(group, name, _)| key.group == *group && key.kind == *name)
 }
 
 /// The kinds that Ambassador reads.

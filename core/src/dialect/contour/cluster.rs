@@ -8,13 +8,14 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::overwritten;
-use crate::resource::{Object, ObjectId, Objects};
+use crate::resource::{Content, Object, ObjectId, Objects};
 use crate::schema::Memo;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashMap;
 
 /// A namespace and a name.
 pub type Name = (Str, Str);
@@ -80,9 +81,50 @@ pub struct Cluster<'a> {
     pub files: BTreeMap<ObjectId, &'a Object>,
 }
 
+/// Objects that the API server took as they are, without a word: the next compile need not ask again.
+#[derive(Default)]
+pub struct Memory {
+    skip_validation: bool,
+    /// By the address of what was read, which is no other's as long as the entry holds it.
+    taken: HashMap<usize, (Arc<Content>, Arc<Node>)>,
+}
+
+impl Memory {
+    /// The object as the API server stores it, or what it says against it.
+    fn admit(
+        &self,
+        taken: &mut HashMap<usize, (Arc<Content>, Arc<Node>)>,
+        kind: Kind,
+        object: &Object,
+        admission: Admission<'_>,
+        sink: &mut Vec<Diagnostic>,
+    ) -> Result<Arc<Node>, Vec<String>> {
+        let address = Arc::as_ptr(&object.content).addr();
+        if let Some(known) = self.taken.get(&address) {
+            taken.insert(address, known.clone());
+            return Ok(known.1.clone());
+        }
+        let before = sink.len();
+        let root = kinds::admit(kind, object, admission, sink)?;
+        if sink.len() == before {
+            taken.insert(address, (object.content.clone(), root.clone()));
+        }
+        Ok(root)
+    }
+}
+
 impl<'a> Cluster<'a> {
     /// Applies all documents in order.
     pub fn apply(objects: &'a Objects, skip_validation: bool, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Self {
+        Self::apply_again(objects, skip_validation, &mut Memory::default(), ledger, sink)
+    }
+
+    /// The same with a memory.
+    pub fn apply_again(objects: &'a Objects, skip_validation: bool, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Self {
+        if memory.skip_validation != skip_validation {
+            *memory = Memory { skip_validation, ..Memory::default() };
+        }
+        let mut taken = HashMap::with_capacity(objects.len());
         let mut cluster = Self::default();
         let memo = Memo::default();
         let admission = Admission { skip_validation, memo: &memo };
@@ -100,7 +142,7 @@ impl<'a> Cluster<'a> {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read this kind".into()));
                 continue;
             };
-            match kinds::admit(kind, object, admission, sink) {
+            match memory.admit(&mut taken, kind, object, admission, sink) {
                 Ok(root) => {
                     let admitted = Admitted { object, root };
                     let name = admitted.full_name();
@@ -116,6 +158,7 @@ impl<'a> Cluster<'a> {
                 }
             }
         }
+        memory.taken = taken;
         cluster
     }
 

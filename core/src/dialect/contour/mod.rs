@@ -17,21 +17,17 @@ pub mod settings;
 pub mod source;
 pub mod status;
 
+pub use cluster::Memory;
 pub use options::{Controller, Options};
 
-use crate::config::Ledger;
+use crate::config::{Answers, Ledger};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Ir;
 use crate::resource::{Objects, ReadOptions};
-use crate::text::Node;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use cluster::Cluster;
 use settings::Settings;
 use source::Source;
-
-/// What Contour answers besides Envoy's configuration, by the name of the output.
-pub type Documents = BTreeMap<&'static str, Node>;
 
 /// How objects are read: the file that flags lead to is one too.
 pub fn read_options(options: &Options) -> ReadOptions {
@@ -39,9 +35,10 @@ pub fn read_options(options: &Options) -> ReadOptions {
 }
 
 /// From objects to the IR and the other answers.
-pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> (Ir, Documents) {
-    let cluster = Cluster::apply(objects, options.skip_validation, ledger, sink);
-    let mut documents = Documents::new();
+pub fn compile(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> (Ir, Answers) {
+    let cluster = Cluster::apply_again(objects, options.skip_validation, memory, ledger, sink);
+    let mut answers = Answers::default();
+    let documents = &mut answers.documents;
     if !cluster.refused.is_empty() {
         documents.insert("admission", status::admission(&cluster.refused));
     }
@@ -50,17 +47,19 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
         documents.insert("provisioned", made.document());
         documents.extend(made.failure.map(|failure| ("error", failure.document())));
         documents.insert("status", made.statuses.document());
-        return (Ir::default(), documents);
+        answers.created = made.created;
+        return (Ir::default(), answers);
     }
     let settings = Settings::load(&cluster, options, ledger, sink).and_then(|settings| {
-        documents.insert("contourconfiguration", settings.document());
+        documents.insert(settings::CONFIGURATION, settings.document());
         settings.start(&cluster, sink).map(|()| settings)
     });
+    documents.insert("life", settings::life::document(&cluster, options, settings.as_ref()));
     let settings = match settings {
         Ok(settings) => settings,
         Err(failure) => {
             documents.insert("error", failure.document());
-            return (Ir::default(), documents);
+            return (Ir::default(), answers);
         }
     };
     let source = Source::new(&cluster, &settings, ledger);
@@ -69,5 +68,5 @@ pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: 
     processed.findings(sink);
     let ir = lower::lower(&processed.graph, &source, &settings, sink);
     documents.insert("status", processed.statuses.document());
-    (ir, documents)
+    (ir, answers)
 }

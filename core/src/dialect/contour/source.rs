@@ -214,7 +214,9 @@ impl<'a> Source<'a> {
             let number = item.field("port").int().unwrap_or_default();
             let its_name = item.field("name").str();
             let matches = match port {
-                PortRef::Number(wanted) => number == wanted || (!its_name.is_empty() && format!("{wanted}") == its_name),
+                PortRef::Number(wanted) => {
+                    number == wanted || (its_name.starts_with(|c: char| c.is_ascii_digit()) && format!("{wanted}") == its_name)
+                }
                 // Go reads a name that is a number as that number.
                 PortRef::Name(wanted) => wanted == its_name || wanted.parse::<i64>().is_ok_and(|wanted| wanted == number),
             };

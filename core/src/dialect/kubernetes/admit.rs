@@ -8,7 +8,7 @@
 
 use super::kind::{Kind, Version};
 use super::report::Report;
-use super::{ingress, object_meta, secret, service};
+use super::{ingress, metadata, secret, service};
 use crate::diagnostic::{Diagnostic, Part, codes};
 use crate::resource::Object;
 use crate::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, go_quoted, tidy};
@@ -49,7 +49,7 @@ impl Admission<'_> {
             }
             let root = tidied.as_ref().unwrap_or(&object.root);
             // A name that does not have the form is told of, and the object goes on: controllers do not mind it.
-            if let Some(error) = object_meta::check(root, root.get("metadata"), &mut report).decoding {
+            if let Some(error) = metadata::check(root, root.get("metadata"), &mut report).decoding {
                 return Err([error].into());
             }
             let mut errors = Vec::new();

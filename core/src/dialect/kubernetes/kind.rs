@@ -84,7 +84,7 @@ pub const KIND: Field = field("kind", ANY, "The kind");
 /// See [`API_VERSION`].
 pub const METADATA: Field = field("metadata", OBJECT_META, "Its name, its namespace, its labels and annotations");
 
-// What may stand in these fields is checked by `object_meta`.
+// What may stand in these fields is checked by `metadata`.
 const OBJECT_META: Schema = object![
     field("name", ANY, "The name, unique for the kind in its namespace"),
     field("namespace", ANY, "The namespace; `default` unless set"),

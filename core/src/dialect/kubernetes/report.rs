@@ -98,11 +98,10 @@ impl<'a> Report<'a> {
     }
 
     /// A name that Kubernetes does not allow.
-    pub(crate) fn name(&mut self, node: &Node, what: &str, name: &str) {
+    pub(crate) fn name(&mut self, node: &Node, what: &str, name: &str, allowed: &str) {
         let message = format!("{} is no {what} that Kubernetes allows", go_quoted(name));
         let mut finding = self.finding(&codes::INVALID_NAME, message, node.id, Part::Value);
-        let allowed = if what == "namespace" { "`-` inside" } else { "`-` and `.` inside" };
-        finding = finding.help(format!("names are made of lower case letters, digits, and {allowed}"));
+        finding = finding.help(format!("names are made of {allowed}"));
         let mended: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
         let mended = mended.trim_matches(['-', '.']);
         if crate::schema::names::subdomain(mended).is_empty() {
@@ -111,14 +110,13 @@ impl<'a> Report<'a> {
         self.sink.push(finding);
     }
 
-    /// A label that Kubernetes does not allow.
-    pub(crate) fn label(&mut self, node: &Node, is_key: bool, text: &str, faults: &[String]) {
+    /// The `key` or `value` of a label or annotation that Kubernetes does not allow.
+    pub(crate) fn label(&mut self, node: &Node, part: &str, of: &str, text: &str, faults: &[String]) {
         if faults.is_empty() {
             return;
         }
-        let (what, part) = if is_key { ("key", Part::Key) } else { ("value", Part::Value) };
-        let message = format!("{} is no {what} of a label that Kubernetes allows", go_quoted(text));
-        let finding = self.finding(&codes::INVALID_LABEL, message, node.id, part);
+        let message = format!("{} is no {part} of {of} that Kubernetes allows", go_quoted(text));
+        let finding = self.finding(&codes::INVALID_LABEL, message, node.id, if part == "key" { Part::Key } else { Part::Value });
         self.sink.push(finding.help("letters, digits, and `-`, `_`, `.` inside; at most 63 characters"));
     }
 

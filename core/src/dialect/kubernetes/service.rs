@@ -2,6 +2,7 @@
 //!
 //! Source of behaviour: `k8s.io/kubernetes/pkg/apis/core/validation` (ValidateService) and `pkg/apis/core/v1/defaults.go`.
 
+use super::report::Report;
 use super::{metadata, nearest_node, refused};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::resource::Object;
@@ -67,7 +68,7 @@ pub fn check(object: &Object, sink: &mut Vec<Diagnostic>) -> bool {
         check_port(object, item, items, at, sink);
     }
     for entry in spec.and_then(|spec| spec.get("selector")).and_then(Node::as_object).into_iter().flatten() {
-        metadata::label(object, &entry.key, &entry.value, "selector", true, sink);
+        metadata::label(&entry.key, &entry.value, &mut Report::new("Service", object, sink));
     }
     sink.len() == before
 }

@@ -17,6 +17,8 @@ pub use requests::{Answer, Difference, Doors, Reaches, RequestChange, RequestOpt
 use super::{EnvoyConfig, OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::compile::Compilation;
+use crate::config::Takes;
+use crate::text::{Node, to_json};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -96,13 +98,28 @@ pub struct Comparison {
     pub resources: Vec<Change>,
     /// Of what Envoy gets.
     pub envoy: Vec<Change>,
+    /// Of the controller's own configuration as it takes effect.
+    pub settings: Vec<SettingView>,
+}
+
+/// A setting of the controller that differs.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SettingView {
+    /// Its path in the controller's configuration.
+    pub path: String,
+    /// What it was, as JSON.
+    pub before: Option<String>,
+    /// What it is, as JSON.
+    pub after: Option<String>,
+    /// What the change takes.
+    pub takes: Takes,
 }
 
 impl Comparison {
     /// Whether nothing differs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.resources.is_empty() && self.envoy.is_empty()
+        self.resources.is_empty() && self.envoy.is_empty() && self.settings.is_empty()
     }
 }
 
@@ -113,7 +130,20 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
         (Some(before), Some(after)) => resources::compare(before, after),
         _ => Vec::new(),
     };
-    Comparison { resources, envoy: parts::compare(before, after) }
+    let settings = match (&before.source, &after.source) {
+        (Some(before), Some(after)) => settings(before.compilation, after.compilation),
+        _ => Vec::new(),
+    };
+    Comparison { resources, envoy: parts::compare(before, after), settings }
+}
+
+fn settings(before: &Compilation, after: &Compilation) -> Vec<SettingView> {
+    if before.dialect != after.dialect {
+        return Vec::new();
+    }
+    let changes = after.dialect.setting_changes(&before.answers, &after.answers).into_iter();
+    let json = |node: Option<Node>| node.map(|node| to_json(&node, false));
+    changes.map(|change| SettingView { path: change.path, before: json(change.before), after: json(change.after), takes: change.takes }).collect()
 }
 
 impl SideSource<'_> {

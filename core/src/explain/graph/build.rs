@@ -29,6 +29,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
     builder.resources();
     builder.findings();
     builder.references();
+    builder.created();
     builder.listeners();
     builder.clusters();
     builder.finish()
@@ -182,6 +183,19 @@ impl Builder<'_> {
             if let Some(to) = to {
                 self.edge(from, to, Relation::Refers, reference.relation, at);
             }
+        }
+    }
+
+    fn created(&mut self) {
+        for created in &self.compilation.answers.created {
+            let Some(owner) = self.ids.get(&created.owner).copied() else { continue };
+            let resource = ResourceRef::from(&created.key);
+            let id = self.free(id_of(&resource));
+            let at = self.node(&id, NodeKind::Created, || resource.to_string());
+            if let Some(node) = self.graph.nodes.get_mut(at) {
+                node.resource = Some(resource);
+            }
+            self.edge(owner, at, Relation::Owns, "owner", None);
         }
     }
 

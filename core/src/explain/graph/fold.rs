@@ -17,13 +17,13 @@ const FEW: usize = 12;
 /// So many nodes of one group in which something is wrong stay apart.
 const WRONG: usize = 24;
 
-/// What is alike: the kind, and of resources their kind, their namespace, and whether they are of use.
+/// What is alike: the kind, and of resources their kind, their namespace, and whether they are of use; of Envoy's parts, whose they are.
 type Group = (NodeKind, Str, Str, bool);
 
 fn group(node: &GraphNode) -> Group {
     let (kind, namespace) = match &node.resource {
         Some(resource) => (resource.kind.clone(), resource.namespace.clone().unwrap_or_default()),
-        None => (Str::default(), Str::default()),
+        None => (Str::default(), Str::new_static(node.side.unwrap_or_default())),
     };
     (node.kind, kind, namespace, matches!(node.state, Some("ignored" | "shadowed" | "invalid")))
 }
@@ -32,7 +32,8 @@ fn group(node: &GraphNode) -> Group {
 fn folded((kind, of, namespace, idle): &Group) -> GraphNode {
     let state = if *idle { "/unused" } else { "" };
     let id = match of.is_empty() {
-        true => format!("folded:{}{state}", kind.name()),
+        true if namespace.is_empty() => format!("folded:{}{state}", kind.name()),
+        true => format!("folded:{}/{namespace}{state}", kind.name()),
         false if *kind == NodeKind::Missing => format!("folded:missing:{of}/{namespace}{state}"),
         false => format!("folded:{of}/{namespace}{state}"),
     };
@@ -68,7 +69,7 @@ impl Graph {
                 continue;
             }
             let at = *groups.entry(group.clone()).or_insert_with(|| {
-                nodes.push(folded(&group));
+                nodes.push(GraphNode { side: node.side, ..folded(&group) });
                 nodes.len() - 1
             });
             let Some(into) = nodes.get_mut(at) else { continue };

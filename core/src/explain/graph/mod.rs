@@ -30,6 +30,8 @@ pub enum NodeKind {
     Resource,
     /// What is referred to and not there.
     Missing,
+    /// An object that the controller creates in the cluster.
+    Created,
     /// An Envoy listener.
     Listener,
     /// A filter chain.
@@ -48,8 +50,9 @@ pub enum NodeKind {
 
 impl NodeKind {
     /// All of them, in the order of a request.
-    pub const ALL: [NodeKind; 9] = [
+    pub const ALL: [NodeKind; 10] = [
         NodeKind::Resource,
+        NodeKind::Created,
         NodeKind::Listener,
         NodeKind::FilterChain,
         NodeKind::VirtualHost,
@@ -66,6 +69,7 @@ impl NodeKind {
         match self {
             NodeKind::Resource => "resource",
             NodeKind::Missing => "missing",
+            NodeKind::Created => "created",
             NodeKind::Listener => "listener",
             NodeKind::FilterChain => "filter_chain",
             NodeKind::VirtualHost => "virtual_host",
@@ -79,7 +83,7 @@ impl NodeKind {
     /// Whether it is a part of Envoy's configuration.
     #[must_use]
     pub fn is_envoy(self) -> bool {
-        !matches!(self, NodeKind::Resource | NodeKind::Missing)
+        !matches!(self, NodeKind::Resource | NodeKind::Missing | NodeKind::Created)
     }
 }
 
@@ -92,7 +96,10 @@ pub struct GraphNode {
     pub kind: NodeKind,
     /// What to write on it: a name, and on further lines what says more.
     pub label: String,
-    /// The resource, of input objects and what is missing.
+    /// The dialect whose Envoy has it, where several stand side by side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<&'static str>,
+    /// The resource, of input objects, what is missing and what is created.
     pub resource: Option<ResourceRef>,
     /// What became of it (`emitted`...), of input objects.
     pub state: Option<&'static str>,
@@ -113,7 +120,7 @@ pub struct GraphNode {
 impl GraphNode {
     /// A node of which nothing more is known.
     pub(crate) fn new(id: impl Into<String>, kind: NodeKind, label: String) -> Self {
-        Self { id: id.into(), kind, label, resource: None, state: None, reason: None, errors: 0, warnings: 0, folded: None, span: None }
+        Self { id: id.into(), kind, label, side: None, resource: None, state: None, reason: None, errors: 0, warnings: 0, folded: None, span: None }
     }
 }
 
@@ -127,6 +134,8 @@ pub enum Relation {
     Holds,
     /// A Listener or Host takes the other in.
     Selects,
+    /// The other is created on its account, and goes with it.
+    Owns,
     /// A resource makes a part of Envoy's configuration.
     Makes,
     /// Envoy hands requests on.
@@ -143,6 +152,7 @@ impl Relation {
             Relation::Refers => "refers to",
             Relation::Holds => "holds",
             Relation::Selects => "selects",
+            Relation::Owns => "owns",
             Relation::Makes => "makes",
             Relation::Forwards => "forwards to",
             Relation::Uses => "uses",

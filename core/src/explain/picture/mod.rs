@@ -153,7 +153,7 @@ fn column(node: &GraphNode, supporting: bool) -> Option<u32> {
         return None;
     }
     match node.kind {
-        NodeKind::Resource | NodeKind::Missing | NodeKind::Secret => None,
+        NodeKind::Resource | NodeKind::Missing | NodeKind::Created | NodeKind::Secret => None,
         NodeKind::Listener => Some(1),
         NodeKind::FilterChain => Some(2),
         NodeKind::VirtualHost => Some(3),

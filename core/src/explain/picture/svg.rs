@@ -33,6 +33,7 @@ text{font-family:Inter,'Helvetica Neue',Helvetica,Arial,'Liberation Sans',Roboto
 .cluster .b{stroke:#b79bc9}.cluster .i{stroke:#7a4b96}.cluster .d{fill:#7a4b96}\
 .endpoint .b{stroke:#8fb88c}.endpoint .i{stroke:#3f7d3a}.endpoint .d{fill:#3f7d3a}\
 .secret .b{stroke:#c79aa4}.secret .i{stroke:#95485a}.secret .d{fill:#95485a}\
+.created .b{stroke:#a9b4c0;stroke-dasharray:2 3}\
 .missing .b{fill:none;stroke:#cf5b52;stroke-dasharray:5 4}.missing .i{stroke:#cf5b52}.missing .d{fill:#cf5b52}\
 .assumed .b{stroke:#a9b4c0}.assumed .r{fill:#697586}.faint{opacity:.5}.bad .b{stroke:#cf5b52}\
 .error{fill:#c93b31}.warning{fill:#b7791f}.n{fill:#fff;font-weight:700}\
@@ -104,6 +105,7 @@ fn line(out: &mut String, picture: &Picture, thread: &Thread) {
     let is_lost = |at: usize| picture.frames.get(at).is_some_and(|frame| frame.kind == NodeKind::Missing && !frame.assumed);
     let mut class = String::from(match thread.relation {
         Relation::Refers | Relation::Holds => "l refers",
+        Relation::Owns => "l owns",
         Relation::Selects => "l selects",
         Relation::Makes => "l makes",
         Relation::Forwards => "l forwards",
@@ -170,6 +172,8 @@ fn icon(kind: NodeKind) -> &'static str {
     match kind {
         // A sheet.
         NodeKind::Resource => "<path class=\"i\" d=\"M4 1.8h5.2L12.5 5v9.2H4zM9 2v3.3h3.3M6.3 8.3h3.9M6.3 11h3.9\"/>",
+        // A sheet with a plus.
+        NodeKind::Created => "<path class=\"i\" d=\"M4 1.8h5.2L12.5 5v9.2H4zM9 2v3.3h3.3M8.2 7.2v4.6M5.9 9.5h4.6\"/>",
         // A question mark.
         NodeKind::Missing => {
             "<path class=\"i\" d=\"M5.5 5.6a2.5 2.5 0 1 1 3.7 2.2c-.8.5-1.2 1-1.2 1.9\"/><circle class=\"d\" cx=\"8\" cy=\"12.6\" r=\"1\"/>"
@@ -220,6 +224,7 @@ fn legend(picture: &Picture) -> Vec<Entry> {
             NodeKind::FilterChain => "filter chain",
             NodeKind::VirtualHost => "virtual host",
             NodeKind::Missing => "not there",
+            NodeKind::Created => "what is created",
             kind => kind.name(),
         };
         add(kind.name(), format!("<use href=\"#{}\"/>", kind.name()), 22, text);
@@ -230,6 +235,7 @@ fn legend(picture: &Picture) -> Vec<Entry> {
     let relations = [
         (&[Relation::Forwards][..], "forwards", "requests go"),
         (&[Relation::Makes][..], "makes", "makes"),
+        (&[Relation::Owns][..], "owns", "owns"),
         (&[Relation::Selects][..], "selects", "selects"),
         (&[Relation::Refers, Relation::Holds][..], "refers", "refers to"),
         (&[Relation::Uses][..], "uses", "uses"),

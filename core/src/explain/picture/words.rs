@@ -66,6 +66,7 @@ fn texts(node: &GraphNode) -> (String, String) {
         match (node.kind, node.state) {
             (NodeKind::Missing, Some(_)) => {}
             (NodeKind::Missing, _) => caption.push_str(" \u{b7} not there"),
+            (NodeKind::Created, _) => caption.push_str(" \u{b7} created"),
             (_, Some(state @ ("invalid" | "ignored" | "shadowed"))) => caption = format!("{caption} \u{b7} {state}"),
             _ => {}
         }
@@ -81,8 +82,9 @@ fn texts(node: &GraphNode) -> (String, String) {
         NodeKind::Endpoint => "endpoint",
         NodeKind::Secret => "secret",
         NodeKind::Missing => "not there",
-        NodeKind::Resource => "",
+        NodeKind::Resource | NodeKind::Created => "",
     };
+    let kind = &node.side.map_or_else(|| kind.to_string(), |side| format!("{side} \u{b7} {kind}"));
     let mut lines = node.label.lines();
     let (first, second) = (lines.next().unwrap_or_default(), lines.next());
     if node.folded.is_some() {
@@ -91,7 +93,7 @@ fn texts(node: &GraphNode) -> (String, String) {
     match (node.kind, second) {
         (NodeKind::FilterChain, Some(names)) => (format!("{kind} \u{b7} {first}"), names.into()),
         (_, Some(more)) => (format!("{kind} \u{b7} {more}"), first.into()),
-        (_, None) => (kind.into(), first.into()),
+        (_, None) => (kind.clone(), first.into()),
     }
 }
 

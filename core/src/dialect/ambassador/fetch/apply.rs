@@ -173,15 +173,15 @@ pub(super) fn judge(object: &Object, options: &Options) -> Verdict {
             sink.push(findings::foreign_kind(object));
             false
         }
-        Role::Service => !(metadata::check(object, &mut sink) & service::check(object, &mut sink)),
-        Role::Secret => !(metadata::check(object, &mut sink) & secret::check(object, &mut sink)),
+        Role::Service => !(metadata::accepts(object, &mut sink) & service::check(object, &mut sink)),
+        Role::Secret => !(metadata::accepts(object, &mut sink) & secret::check(object, &mut sink)),
         Role::Ingress => {
             if object.api_version != "networking.k8s.io/v1" {
                 sink.push(findings::old_ingress(object));
             }
-            !(metadata::check(object, &mut sink) & ingress::check(object, &mut sink))
+            !(metadata::accepts(object, &mut sink) & ingress::check(object, &mut sink))
         }
-        Role::Endpoints | Role::EndpointSlice | Role::IngressClass | Role::KnativeIngress => !metadata::check(object, &mut sink),
+        Role::Endpoints | Role::EndpointSlice | Role::IngressClass | Role::KnativeIngress => !metadata::accepts(object, &mut sink),
     };
     if refused {
         let error = sink.iter().find(|finding| finding.severity == Severity::Error);

@@ -9,7 +9,7 @@
 use super::report::Report;
 use super::{GROUP, Kind, Version, habits};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::kubernetes::object_meta;
+use crate::dialect::kubernetes::metadata;
 use crate::resource;
 use crate::schema::{Check, Fault, Memo, OPEN_OBJECT, Path, Schema, Tidy, Violation, round_trip, round_trip_if_valid, tidy};
 use crate::text::{Node, NodeId, Object, Str, Value};
@@ -67,16 +67,16 @@ fn stored(root: &Node, report: &mut Report<'_>) -> Admission {
     if version != Version::V3Alpha1 {
         report.deprecated_version(version_node(root), version);
     }
-    let (mut metadata, mut spec) = (None, None);
+    let (mut meta, mut spec) = (None, None);
     for entry in root.as_object().into_iter().flatten() {
         match entry.key.as_str() {
             "apiVersion" | "kind" | "status" => {}
-            "metadata" => metadata = Some(&entry.value),
+            "metadata" => meta = Some(&entry.value),
             "spec" => spec = Some(&entry.value),
             _ => report.unknown_at_top(&entry.key, &entry.value, version),
         }
     }
-    let faults = object_meta::check(root, metadata, &mut report.common);
+    let faults = metadata::check(root, meta, &mut report.common);
     let mut errors: Vec<String> = faults.decoding.into_iter().chain(faults.validation).collect();
     let empty = Node { id: NodeId::NONE, value: Value::Object(Object::new()) };
     let spec = match spec.filter(|spec| !spec.is_null()) {

@@ -27,7 +27,7 @@ fn object(api_version: &str, kind: &str, spec: &str) -> String {
 /// What the API server says against an object.
 fn errors(text: &str) -> Vec<String> {
     let compilation = compiled(text, false);
-    let refused = compilation.documents.get("admission").and_then(Node::as_array).cloned().unwrap_or_default();
+    let refused = compilation.answers.documents.get("admission").and_then(Node::as_array).cloned().unwrap_or_default();
     let errors = refused.iter().filter_map(|refused| refused.get("errors").and_then(Node::as_array)).flatten();
     let errors: Vec<String> = errors.filter_map(Node::as_str).map(ToString::to_string).collect();
     let told = compilation.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
@@ -56,7 +56,7 @@ fn an_unknown_field_is_refused_before_anything_else_is_looked_at() {
 fn without_validation_unknown_fields_go_and_defaults_come() {
     let text = object("projectcontour.io/v1", "HTTPProxy", "{virtualhost: {fqdn: UPPER}, routs: [], routes: [{retryPolicy: {}}]}");
     let compilation = compiled(&text, true);
-    assert!(!compilation.documents.contains_key("admission"));
+    assert!(!compilation.answers.documents.contains_key("admission"));
     let written = compilation.objects.iter().next().expect("an object");
     let memo = crate::schema::Memo::default();
     let admission = crate::dialect::kubernetes::admit::Admission { skip_validation: true, memo: &memo };

@@ -3,6 +3,7 @@
 //! What must not be here: whether a format is valid.
 
 use super::{Lowering, setting, setting_origin};
+use crate::dialect::contour::settings::access_log::{DEFAULT_JSON_FIELDS, JSON_FIELDS};
 use crate::ir::{AccessLog, AccessLogFilter, AccessLogFormat, AccessLogSink, FileAccessLog, Formatter, Json};
 use crate::resource::Sourced;
 use crate::text::Str;
@@ -10,53 +11,6 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// Members of a JSON log where none are chosen.
-const DEFAULT_FIELDS: [&str; 23] = [
-    "@timestamp",
-    "authority",
-    "bytes_received",
-    "bytes_sent",
-    "downstream_local_address",
-    "downstream_remote_address",
-    "duration",
-    "method",
-    "path",
-    "protocol",
-    "request_id",
-    "requested_server_name",
-    "response_code",
-    "response_flags",
-    "uber_trace_id",
-    "upstream_cluster",
-    "upstream_host",
-    "upstream_local_address",
-    "upstream_service_time",
-    "user_agent",
-    "x_forwarded_for",
-    "grpc_status",
-    "grpc_status_number",
-];
-
-/// Members whose command is not their name.
-const FIELDS: [(&str, &str); 16] = [
-    ("@timestamp", "%START_TIME%"),
-    ("ts", "%START_TIME%"),
-    ("authority", "%REQ(:AUTHORITY)%"),
-    ("method", "%REQ(:METHOD)%"),
-    ("path", "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%"),
-    ("request_id", "%REQ(X-REQUEST-ID)%"),
-    ("uber_trace_id", "%REQ(UBER-TRACE-ID)%"),
-    ("upstream_service_time", "%RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)%"),
-    ("user_agent", "%REQ(USER-AGENT)%"),
-    ("x_forwarded_for", "%REQ(X-FORWARDED-FOR)%"),
-    ("x_trace_id", "%REQ(X-TRACE-ID)%"),
-    ("tls_ja3_fingerprint", "%TLS_JA3_FINGERPRINT%"),
-    ("tls_ja4_fingerprint", "%TLS_JA4_FINGERPRINT%"),
-    ("contour_config_kind", "%METADATA(ROUTE:envoy.access_loggers.file:io.projectcontour.kind)%"),
-    ("contour_config_namespace", "%METADATA(ROUTE:envoy.access_loggers.file:io.projectcontour.namespace)%"),
-    ("contour_config_name", "%METADATA(ROUTE:envoy.access_loggers.file:io.projectcontour.name)%"),
-];
 
 impl Lowering<'_> {
     /// The logs of a listener, `path` being where its settings are.
@@ -101,11 +55,15 @@ impl Lowering<'_> {
         let field = |text: &str| match text.split_once('=') {
             Some((name, command)) => (Str::new(name), Str::new(command)),
             None => {
-                let known = FIELDS.iter().find(|(name, _)| *name == text);
+                let known = JSON_FIELDS.iter().find(|(name, _)| *name == text);
                 (Str::new(text), known.map_or_else(|| format!("%{}%", text.to_uppercase()).into(), |(_, command)| Str::new_static(command)))
             }
         };
-        if chosen.exists() { chosen.items().map(|item| field(item.str())).collect() } else { DEFAULT_FIELDS.iter().map(|name| field(name)).collect() }
+        if chosen.exists() {
+            chosen.items().map(|item| field(item.str())).collect()
+        } else {
+            DEFAULT_JSON_FIELDS.iter().map(|name| field(name)).collect()
+        }
     }
 }
 

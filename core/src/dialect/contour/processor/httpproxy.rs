@@ -122,7 +122,7 @@ impl<'a> Processing<'a> {
             }
         }
         let routes = self.routes(&root, proxy, &[], &mut Delegation::default(), orphans, record);
-        self.virtual_hosts(&root, routes.into_iter().map(Arc::new).collect(), record)
+        self.virtual_hosts(&root, routes, record)
     }
 
     /// TLS of a root's host.

@@ -56,7 +56,7 @@ impl<'a> Processing<'a> {
         way: &mut Delegation,
         orphans: &mut BTreeSet<Name>,
         record: &mut Record,
-    ) -> Vec<Route> {
+    ) -> Vec<Arc<Route>> {
         let name = proxy.full_name();
         if way.visited.contains(&name) || way.visited.len() >= DEEPEST || way.followed >= MOST {
             let path: Vec<String> = way.visited.iter().chain([&name]).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
@@ -67,7 +67,7 @@ impl<'a> Processing<'a> {
         way.visited.push(name);
         way.followed += 1;
         let mut routes = Vec::new();
-        let mut seen: Vec<Conditions> = Vec::new();
+        let mut seen: BTreeSet<Conditions> = BTreeSet::new();
         for include in proxy.spec().field("includes").items() {
             routes.extend(self.include(root, proxy, include, conditions, &mut seen, (way, orphans), record));
         }
@@ -76,7 +76,7 @@ impl<'a> Processing<'a> {
         for at in proxy.spec().field("routes").items() {
             let all: Vec<Cursor<'_>> = conditions.iter().copied().chain(at.field("conditions").items()).collect();
             match self.route(root, proxy, at, &all, &mut variables, record) {
-                Some(route) => routes.push(route),
+                Some(route) => routes.push(Arc::new(route)),
                 None => {
                     complete = false;
                     break;
@@ -94,10 +94,10 @@ impl<'a> Processing<'a> {
         proxy: &'a Admitted<'a>,
         include: Cursor<'a>,
         conditions: &[Cursor<'a>],
-        seen: &mut Vec<Conditions>,
+        seen: &mut BTreeSet<Conditions>,
         (way, orphans): (&mut Delegation, &mut BTreeSet<Name>),
         record: &mut Record,
-    ) -> Vec<Route> {
+    ) -> Vec<Arc<Route>> {
         let written = include.field("conditions");
         let own: Vec<Cursor<'a>> = written.items().collect();
         if let Err(why) = condition::check_include(written).and_then(|()| condition::check_paths(written)) {
@@ -116,11 +116,10 @@ impl<'a> Processing<'a> {
         merged.headers.sort_by_key(in_order);
         merged.queries.sort_by(|a, b| (a.match_type, !a.ignore_case, &a.name, &a.value).cmp(&(b.match_type, !b.ignore_case, &b.name, &b.value)));
         let everything = merged.path.text() == "/" && merged.headers.is_empty() && merged.queries.is_empty();
-        if !everything && seen.contains(&merged) {
+        if !everything && !seen.insert(merged) {
             record.error("IncludeError", "DuplicateMatchConditions", "duplicate conditions defined on an include", written.origin());
             return Vec::new();
         }
-        seen.push(merged);
         let namespace = match include.field("namespace").str() {
             "" => proxy.namespace().as_str(),
             namespace => namespace,
@@ -478,7 +477,7 @@ pub(super) fn answer(status: u32, origin: Origin) -> Sourced<DirectResponse> {
 }
 
 /// The answer where an include leads nowhere.
-fn bad_gateway(conditions: &[Cursor<'_>], include: Cursor<'_>, proxy: &Admitted<'_>) -> Vec<Route> {
+fn bad_gateway(conditions: &[Cursor<'_>], include: Cursor<'_>, proxy: &Admitted<'_>) -> Vec<Arc<Route>> {
     if conditions.is_empty() {
         return Vec::new();
     }
@@ -486,7 +485,7 @@ fn bad_gateway(conditions: &[Cursor<'_>], include: Cursor<'_>, proxy: &Admitted<
     route.direct_response = Some(answer(502, include.origin()));
     route.source = ("HTTPProxy".into(), proxy.namespace().clone(), proxy.name().clone());
     route.origins = alloc::vec![include.origin()];
-    alloc::vec![route]
+    alloc::vec![Arc::new(route)]
 }
 
 /// The order in which headers of includes are compared.
@@ -542,19 +541,24 @@ fn internal_redirect(at: Cursor<'_>) -> Sourced<InternalRedirect> {
 }
 
 /// A replaced prefix `/foo` needs a twin `/foo/`, so that `/foo/x` keeps its slash; only where one route alone has that prefix.
-fn expand_prefixes(routes: Vec<Route>) -> Vec<Route> {
+fn expand_prefixes(routes: Vec<Arc<Route>>) -> Vec<Arc<Route>> {
+    if routes.iter().all(|route| route.rewrite.is_none()) {
+        return routes;
+    }
     let trimmed = |route: &Route| match &route.conditions.path.value {
         PathCondition::Prefix(prefix) | PathCondition::Segment(prefix) if prefix != "/" => Some(Str::new(prefix.trim_end_matches('/'))),
         PathCondition::Prefix(prefix) | PathCondition::Segment(prefix) => Some(prefix.clone()),
         _ => None,
     };
     let mut count: BTreeMap<Str, usize> = BTreeMap::new();
-    for prefix in routes.iter().filter_map(trimmed) {
+    for prefix in routes.iter().filter_map(|route| trimmed(route)) {
         *count.entry(prefix).or_default() += 1;
     }
     let mut expanded = Vec::with_capacity(routes.len());
-    for mut route in routes {
-        let prefix = trimmed(&route).filter(|prefix| count.get(prefix) == Some(&1) && route.conditions.path.text() != "/");
+    for mut shared in routes {
+        // Nobody else has it yet.
+        let route = Arc::make_mut(&mut shared);
+        let prefix = trimmed(route).filter(|prefix| count.get(prefix) == Some(&1) && route.conditions.path.text() != "/");
         if let (Some(prefix), Some(rewrite)) = (prefix, &mut route.rewrite)
             && let PathRewrite::Prefix(replacement) = &mut rewrite.value
         {
@@ -562,12 +566,12 @@ fn expand_prefixes(routes: Vec<Route>) -> Vec<Route> {
             *replacement = Str::from(format!("{bare}/"));
             let mut twin = route.clone();
             twin.conditions.path.value = PathCondition::Prefix(format!("{prefix}/").into());
-            expanded.push(twin);
+            expanded.push(Arc::new(twin));
             let replacement = if bare.is_empty() { Str::new_static("/") } else { bare };
-            route.rewrite = route.rewrite.map(|rewrite| rewrite.map(|_| PathRewrite::Prefix(replacement)));
+            route.rewrite = route.rewrite.take().map(|rewrite| rewrite.map(|_| PathRewrite::Prefix(replacement)));
             route.conditions.path.value = PathCondition::Prefix(prefix);
         }
-        expanded.push(route);
+        expanded.push(shared);
     }
     expanded
 }

@@ -23,7 +23,8 @@ impl Processing<'_> {
             number => self.source.service(name, PortRef::Number(number))?.1,
         };
         self.check_external_name(service)?;
-        let limit = |name: &str| annotated_number(service, name);
+        let annotations = service.root().field("metadata").field("annotations");
+        let limit = |name: &str| annotated_number(annotations, name);
         Ok(Service {
             namespace: service.namespace().clone(),
             name: service.name().clone(),
@@ -31,11 +32,11 @@ impl Processing<'_> {
             port,
             health_port,
             circuit_breakers: CircuitBreakers {
-                max_connections: limit("max-connections"),
-                max_pending_requests: limit("max-pending-requests"),
-                max_requests: limit("max-requests"),
-                max_retries: limit("max-retries"),
-                per_host_max_connections: limit("per-host-max-connections"),
+                max_connections: limit("projectcontour.io/max-connections"),
+                max_pending_requests: limit("projectcontour.io/max-pending-requests"),
+                max_requests: limit("projectcontour.io/max-requests"),
+                max_retries: limit("projectcontour.io/max-retries"),
+                per_host_max_connections: limit("projectcontour.io/per-host-max-connections"),
             },
             external_name: external_name(service).unwrap_or_default(),
             origin: Origin::field(service.object.id, service.root.id),
@@ -110,16 +111,26 @@ pub(super) fn known_protocol(app_protocol: &str) -> Option<&'static str> {
     }
 }
 
+/// The protocols that annotations name ports for.
+const PROTOCOLS: [(&str, &str); 3] = [
+    ("tls", "projectcontour.io/upstream-protocol.tls"),
+    ("h2c", "projectcontour.io/upstream-protocol.h2c"),
+    ("h2", "projectcontour.io/upstream-protocol.h2"),
+];
+
 /// The protocol that a port speaks: `appProtocol` where there is one, whatever it says, else the annotations.
 fn protocol(service: &Admitted<'_>, port_name: &str, number: u16) -> Sourced<Str> {
     if let Some(app) = app_protocol(service, port_name, number) {
         return Sourced::new(Str::new_static(known_protocol(app.str()).unwrap_or_default()), app.origin()).by(Rule::Reference);
     }
+    let asked = PROTOCOLS.map(|(protocol, annotation)| Some((protocol, service.annotation(annotation)?)));
+    if asked.iter().all(Option::is_none) {
+        return Sourced::default();
+    }
     let number = format!("{number}");
     // The later of the protocols wins, and a port's name before its number.
     for wanted in [port_name, number.as_str()] {
-        for protocol in ["tls", "h2c", "h2"] {
-            let Some(ports) = service.annotation(&format!("projectcontour.io/upstream-protocol.{protocol}")) else { continue };
+        for (protocol, ports) in asked.into_iter().flatten() {
             if ports.str().split(',').map(str::trim).any(|port| !port.is_empty() && port == wanted) {
                 return Sourced::new(Str::new_static(protocol), ports.origin()).by(Rule::Reference);
             }
@@ -128,8 +139,8 @@ fn protocol(service: &Admitted<'_>, port_name: &str, number: u16) -> Sourced<Str
     Sourced::default()
 }
 
-fn annotated_number(service: &Admitted<'_>, name: &str) -> Sourced<u32> {
-    let Some(at) = service.annotation(&format!("projectcontour.io/{name}")) else { return Sourced::default() };
+fn annotated_number(annotations: Cursor<'_>, name: &str) -> Sourced<u32> {
+    let Some(at) = annotations.field(name).some() else { return Sourced::default() };
     let digits = !at.str().is_empty() && at.str().bytes().all(|byte| byte.is_ascii_digit());
     let value = if digits { at.str().parse().unwrap_or_default() } else { 0 };
     Sourced::new(value, at.origin()).by(Rule::Reference)

@@ -12,8 +12,9 @@ use super::kinds::Kind;
 use super::options::Options;
 use super::settings::{Failure, Flags};
 use super::status::{Statuses, condition, list, object, text};
-use crate::config::{Ledger, State, Why};
+use crate::config::{Created, Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::resource::ResourceKey;
 use crate::text::{Node, Str};
 use alloc::format;
 use alloc::string::String;
@@ -33,6 +34,8 @@ const CONTROLLER: &str = "projectcontour.io/gateway-controller";
 pub struct Provisioned {
     /// Objects.
     pub objects: Vec<Node>,
+    /// The same by their names, each with the Gateway that owns it: the provisioner names it in a label, by which it finds them again.
+    pub created: Vec<Created>,
     /// Statuses of GatewayClasses and Gateways.
     pub statuses: Statuses,
     /// Why a Gateway is not finished; the first such.
@@ -54,6 +57,13 @@ fn field(object: &Node, field: &str) -> Str {
 
 fn name(object: &Node, part: &str) -> Str {
     object.get("metadata").map(|metadata| field(metadata, part)).unwrap_or_default()
+}
+
+fn key(object: &Node) -> ResourceKey {
+    let version = field(object, "apiVersion");
+    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+    let namespace = Some(name(object, "namespace")).filter(|namespace| !namespace.is_empty());
+    ResourceKey { group: group.into(), kind: field(object, "kind"), namespace, name: name(object, "name") }
 }
 
 /// Runs the provisioner until nothing is left to do.
@@ -97,6 +107,7 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
         }
         for object in made.objects.iter().skip(before) {
             ledger.emitted(gateway.object.id, format!("{} {}", field(object, "kind"), name(object, "name")));
+            made.created.push(Created { key: key(object), owner: gateway.object.id });
         }
     }
     made

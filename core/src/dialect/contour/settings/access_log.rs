@@ -1,4 +1,4 @@
-//! Which formats of access logs Contour takes (Contour `apis/projectcontour/v1alpha1/accesslog.go`).
+//! Which formats of access logs Contour takes, and their fields (Contour `apis/projectcontour/v1alpha1/accesslog.go`).
 //!
 //! What must not be here: where a format comes from.
 
@@ -6,8 +6,35 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::Write as _;
 
+/// Fields of a log in JSON where none are chosen.
+pub const DEFAULT_JSON_FIELDS: &[&str] = &[
+    "@timestamp",
+    "authority",
+    "bytes_received",
+    "bytes_sent",
+    "downstream_local_address",
+    "downstream_remote_address",
+    "duration",
+    "method",
+    "path",
+    "protocol",
+    "request_id",
+    "requested_server_name",
+    "response_code",
+    "response_flags",
+    "uber_trace_id",
+    "upstream_cluster",
+    "upstream_host",
+    "upstream_local_address",
+    "upstream_service_time",
+    "user_agent",
+    "x_forwarded_for",
+    "grpc_status",
+    "grpc_status_number",
+];
+
 /// What the names of fields that have one stand for.
-const JSON_FIELDS: &[(&str, &str)] = &[
+pub const JSON_FIELDS: &[(&str, &str)] = &[
     ("@timestamp", "%START_TIME%"),
     ("ts", "%START_TIME%"),
     ("authority", "%REQ(:AUTHORITY)%"),

@@ -4,9 +4,13 @@
 //!
 //! What must not be here: writing to a cluster.
 
-use super::super::status::{condition, list, object};
-use super::{Failure, Settings};
-use crate::text::{Node, Value};
+use super::super::cluster::Cluster;
+use super::super::kinds::Kind;
+use super::super::options::{NAMESPACE, Options};
+use super::super::status::{condition, list, object, text};
+use super::{CONFIGURATION, EFFECTIVE, Failure, Flags, Settings};
+use crate::config::{Answers, SettingChange, Takes};
+use crate::text::{Node, Object};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -47,6 +51,17 @@ pub struct Life {
     pub status: Option<Node>,
 }
 
+impl Serving {
+    /// The word by which outputs name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Serving::Ready => "ready",
+            Serving::Defaults => "defaults",
+            Serving::Unready => "unready",
+        }
+    }
+}
+
 impl Life {
     /// What follows from what is found.
     pub fn of(found: Found<'_>) -> Self {
@@ -63,15 +78,28 @@ impl Life {
     }
 }
 
-/// What a changed setting takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Takes {
-    /// Contour serves the new value to the Envoys that run.
-    Nothing,
-    /// Contour stops its controllers and starts them with the new value.
-    Controllers,
-    /// Contour listens elsewhere, so that its process must start again.
-    Process,
+/// The life of the configuration that Contour is started with: `{serving, error, contourConfiguration, restarts}`.
+pub fn document(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings, &Failure>) -> Node {
+    let name = Flags::of_serve(&options.arguments).ok().and_then(|flags| flags.get("contour-config-name").filter(|name| !name.is_empty()).cloned());
+    let configuration = name.as_ref().and_then(|name| cluster.get(Kind::ContourConfiguration, NAMESPACE, name));
+    let found = match outcome {
+        Ok(settings) => Found::Usable(settings),
+        // A name that leads nowhere: as after a deletion. What is wrong with the flags themselves is another matter.
+        Err(failure) if name.is_some() && configuration.is_none() && failure.stage != "flags" => Found::Nothing,
+        Err(failure) => Found::Broken(failure),
+    };
+    let life = Life::of(found);
+    let mut fields = alloc::vec![("serving", text(life.serving.name()))];
+    fields.extend(outcome.err().map(|failure| ("error", text(&failure.error))));
+    if let Some(configuration) = configuration {
+        let finalizers = if life.finalizer { alloc::vec![text(FINALIZER)] } else { Vec::new() };
+        let mut said = alloc::vec![("name", text(configuration.name())), ("namespace", text(NAMESPACE)), ("finalizers", list(finalizers))];
+        said.extend(life.status.map(|status| ("status", status)));
+        fields.push(("contourConfiguration", object(said)));
+    }
+    let taking = |wanted: Takes| list(MORE.iter().filter(|(_, takes)| *takes == wanted).map(|(field, _)| text(field)).collect());
+    fields.push(("restarts", object(alloc::vec![("process", taking(Takes::Process)), ("controllers", taking(Takes::Controllers))])));
+    object(fields)
 }
 
 /// What settings take that are more than data for Envoy: where Contour listens, and what it watches or looks for when it starts.
@@ -92,27 +120,36 @@ const MORE: &[(&str, Takes)] = &[
     ("featureFlags", Takes::Controllers),
 ];
 
+/// The settings that differ between two compiles that came as far as having some.
+pub fn changes_between(before: &Answers, after: &Answers) -> Vec<SettingChange> {
+    let effective = |answers: &Answers| answers.documents.get(CONFIGURATION).and_then(|document| document.get(EFFECTIVE)).cloned();
+    match (effective(before), effective(after)) {
+        (Some(before), Some(after)) => changes(&before, &after),
+        _ => Vec::new(),
+    }
+}
+
 /// The settings that differ, by path, and what each takes.
-pub fn changes(before: &Settings, after: &Settings) -> Vec<(String, Takes)> {
+pub fn changes(before: &Node, after: &Node) -> Vec<SettingChange> {
     let mut found = Vec::new();
-    differ(&before.root, &after.root, String::new(), &mut found);
+    differ(Some(before), Some(after), String::new(), &mut found);
     found
 }
 
-fn differ(before: &Node, after: &Node, path: String, found: &mut Vec<(String, Takes)>) {
-    let says_nothing = |node: &Node| node.is_null() || node.as_object().is_some_and(crate::text::Object::is_empty);
-    let (Value::Object(old), Value::Object(new)) = (&before.value, &after.value) else {
-        if before != after && !(says_nothing(before) && says_nothing(after)) {
-            let takes = takes(&path);
-            found.push((path, takes));
+fn differ(before: Option<&Node>, after: Option<&Node>, path: String, found: &mut Vec<SettingChange>) {
+    let [old, new] = [before, after].map(|node| node.and_then(Node::as_object));
+    if let (Some(old), Some(new)) = (old, new) {
+        let added = new.iter().filter(|entry| !old.contains_key(&entry.key));
+        for key in old.iter().chain(added).map(|entry| &entry.key) {
+            let path = if path.is_empty() { format!("{key}") } else { format!("{path}.{key}") };
+            differ(old.get(key), new.get(key), path, found);
         }
         return;
-    };
-    let nothing = Node::synthesised(Value::Null);
-    let added = new.iter().filter(|entry| !old.contains_key(&entry.key));
-    for key in old.iter().chain(added).map(|entry| &entry.key) {
-        let path = if path.is_empty() { format!("{key}") } else { format!("{path}.{key}") };
-        differ(old.get(key).unwrap_or(&nothing), new.get(key).unwrap_or(&nothing), path, found);
+    }
+    let says = |node: &&Node| !node.is_null() && !node.as_object().is_some_and(Object::is_empty);
+    let (before, after) = (before.filter(says), after.filter(says));
+    if before != after {
+        found.push(SettingChange { takes: takes(&path), path, before: before.cloned(), after: after.cloned() });
     }
 }
 

@@ -34,6 +34,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use validate::Fault;
 
+/// The name of the document that says what the configuration comes to, and its field for that.
+pub const CONFIGURATION: &str = "contourconfiguration";
+const EFFECTIVE: &str = "effective";
+
 /// The name of the ConfigMap whose file Contour reads.
 const CONFIG_MAP: &str = "contour";
 
@@ -117,7 +121,7 @@ impl Settings {
 
     /// `{spec, effective}`: what flags and file come to, and that laid over the defaults.
     pub fn document(&self) -> Node {
-        let mut fields = alloc::vec![("effective", self.root.clone())];
+        let mut fields = alloc::vec![(EFFECTIVE, self.root.clone())];
         fields.extend(self.spec.clone().map(|spec| ("spec", spec)));
         status::object(fields)
     }

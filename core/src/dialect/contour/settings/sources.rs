@@ -3,6 +3,7 @@
 //!
 //! What must not be here: the defaults under every configuration, and what is allowed.
 
+use super::access_log::DEFAULT_JSON_FIELDS;
 use super::defaults::{Plain, empty, from, get, put};
 use super::flags::{self, Flags};
 use super::overlay::{is_empty, tidy};
@@ -26,33 +27,6 @@ const fn row(path: &'static str, file: &'static str, flag: &'static str, default
 }
 
 use Plain::{Bool, Empty, Int, Nothing, Text, Texts};
-
-/// Fields of the access log in JSON where none are given (Contour `apis/projectcontour/v1alpha1/accesslog.go`).
-const JSON_FIELDS: &[&str] = &[
-    "@timestamp",
-    "authority",
-    "bytes_received",
-    "bytes_sent",
-    "downstream_local_address",
-    "downstream_remote_address",
-    "duration",
-    "method",
-    "path",
-    "protocol",
-    "request_id",
-    "requested_server_name",
-    "response_code",
-    "response_flags",
-    "uber_trace_id",
-    "upstream_cluster",
-    "upstream_host",
-    "upstream_local_address",
-    "upstream_service_time",
-    "user_agent",
-    "x_forwarded_for",
-    "grpc_status",
-    "grpc_status_number",
-];
 
 const ROWS: &[Row] = &[
     row("ingress", "", "", Empty),
@@ -95,7 +69,7 @@ const ROWS: &[Row] = &[
     row("envoy.metrics.port", "", "stats-port", Int(8002)),
     row("envoy.logging.accessLogFormat", "accesslog-format", "accesslog-format", Text("envoy")),
     row("envoy.logging.accessLogFormatString", "accesslog-format-string", "", Nothing),
-    row("envoy.logging.accessLogJSONFields", "json-fields", "", Texts(JSON_FIELDS)),
+    row("envoy.logging.accessLogJSONFields", "json-fields", "", Texts(DEFAULT_JSON_FIELDS)),
     row("envoy.logging.accessLogLevel", "accesslog-level", "", Text("info")),
     row("envoy.timeouts", "", "", Empty),
     row("envoy.timeouts.requestTimeout", "timeouts.requestTimeout", "", Nothing),

@@ -1,10 +1,10 @@
 //! What counts where flags, file and ContourConfiguration meet, where a setting is written, what a conversion keeps, and what a change takes.
 
 use super::convert::convert;
-use super::life::{Found, Life, Serving, Takes, changes};
+use super::life::{Found, Life, Serving, changes};
 use super::{Failure, Settings};
 use crate::compile;
-use crate::config::Ledger;
+use crate::config::{Ledger, Takes};
 use crate::dialect::contour::cluster::Cluster;
 use crate::dialect::contour::{Options, read_options};
 use crate::explain::Positions;
@@ -138,9 +138,9 @@ fn a_conversion_does_the_same() {
         let before = settings(text, flags);
         let options = options(flags);
         let converted = convert(&objects(text, &options), &options).unwrap_or_else(|failure| panic!("{}", failure.error));
-        let differences = changes(&before, &settings(&converted.text, &[BY_NAME]));
+        let differences = changes(&before.root, &settings(&converted.text, &[BY_NAME]).root);
         let only_json_fields =
-            differences.iter().all(|(path, _)| path == "envoy.logging.accessLogJSONFields" && !flags.contains(&"--accesslog-format=json"));
+            differences.iter().all(|change| change.path == "envoy.logging.accessLogJSONFields" && !flags.contains(&"--accesslog-format=json"));
         assert!(only_json_fields, "{differences:?}\n{}", converted.text);
     }
 }
@@ -162,8 +162,8 @@ fn contour_serves_with_a_usable_configuration_waits_for_a_broken_one_and_falls_b
 fn a_change_takes_what_the_changed_setting_takes() {
     let one = settings(&of_crd("{envoy: {timeouts: {requestTimeout: 1s}}, xdsServer: {port: 1}}"), &[BY_NAME]);
     let other = settings(&of_crd("{envoy: {timeouts: {requestTimeout: 2s}}, httpproxy: {rootNamespaces: [a]}}"), &[BY_NAME]);
-    let found = changes(&one, &other);
-    let takes = |path: &str| found.iter().find(|(found, _)| found == path).map(|(_, takes)| *takes);
+    let found = changes(&one.root, &other.root);
+    let takes = |path: &str| found.iter().find(|found| found.path == path).map(|found| found.takes);
     assert_eq!(takes("envoy.timeouts.requestTimeout"), Some(Takes::Nothing));
     assert_eq!(takes("httpproxy.rootNamespaces"), Some(Takes::Controllers));
     assert_eq!(takes("xdsServer.port"), Some(Takes::Process));

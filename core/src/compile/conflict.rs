@@ -1,0 +1,166 @@
+//! What two gateways of one input both claim: hosts and ports, read off their IRs.
+//!
+//! What must not be here: what a gateway does about it; each has an Envoy of its own.
+
+use super::Compilation;
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::ir::{NetworkFilter, SocketProtocol, VirtualHost};
+use crate::resource::{ObjectId, Objects, Origin};
+use crate::text::Str;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+
+/// Hosts as somebody wrote them, by their names in lower case, without ports.
+type Hosts = BTreeMap<String, Origin>;
+/// Where a gateway listens, and who says so.
+type Ports = BTreeMap<(u32, bool), (Str, Option<Origin>)>;
+
+/// Tells of everything that both claim.
+pub fn tell(earlier: &mut Compilation, later: &mut Compilation) {
+    tell_hosts(earlier, later);
+    tell_ports(earlier, later);
+}
+
+fn tell_hosts(earlier: &Compilation, later: &mut Compilation) {
+    let (theirs, ours) = (hosts(earlier), hosts(later));
+    let [them, us] = [earlier, &*later].map(|side| side.dialect.controller());
+    for (host, origin) in &ours {
+        let (message, other) = if let Some(other) = theirs.get(host) {
+            (format!("{them} and {us} both serve the host `{host}`"), other)
+        } else if let Some((wider, other)) = among(host, &theirs) {
+            (format!("{us} serves the host `{host}`, which is one of {them}'s `{wider}`"), other)
+        } else {
+            continue;
+        };
+        let finding = Diagnostic::new(&codes::HOST_CLAIMED_TWICE, message, Place::origin(*origin))
+            .related(place_in(earlier, *other), format!("{them} serves it here"))
+            .help(format!("each has an Envoy of its own, so that DNS decides who gets a request: let only one of {them} and {us} name the host"));
+        later.diagnostics.push(about(finding, &later.objects, *origin));
+    }
+    for (host, other) in &theirs {
+        let Some((wider, origin)) = among(host, &ours).filter(|_| !ours.contains_key(host)) else { continue };
+        let message = format!("{them} serves the host `{host}`, which is one of {us}'s `{wider}`");
+        let finding = Diagnostic::new(&codes::HOST_CLAIMED_TWICE, message, Place::origin(*origin))
+            .related(place_in(earlier, *other), format!("{them} serves the host here"))
+            .help("each has an Envoy of its own, so that DNS decides who gets a request: give the host a record of its own");
+        later.diagnostics.push(about(finding, &later.objects, *origin));
+    }
+}
+
+/// The wildcard that takes a host in, with the most names in it. `*` alone claims no host in particular.
+fn among<'h>(host: &str, hosts: &'h Hosts) -> Option<(&'h str, &'h Origin)> {
+    let dots = host.match_indices('.').map(|(at, _)| at);
+    let mut wider = dots.filter_map(|at| hosts.get_key_value(&format!("*{}", host.get(at..)?)));
+    wider.find(|(wider, _)| **wider != host).map(|(wider, origin)| (wider.as_str(), origin))
+}
+
+fn tell_ports(earlier: &mut Compilation, later: &mut Compilation) {
+    let [them, us] = [&*earlier, &*later].map(|side| side.dialect.controller());
+    let theirs = ports(earlier);
+    for ((port, udp), (address, ours)) in ports(later) {
+        let Some((other, theirs)) = theirs.get(&(port, udp)).filter(|(other, _)| meets(&address, other)) else { continue };
+        let shown = if udp { "UDP port" } else { "port" };
+        let message = format!("the Envoys of {them} and {us} both listen at {shown} {port}");
+        let said = |who: &str, address: &str| format!("{who} listens at {address}:{port}");
+        let help = "in pods of their own both can; on the network of one node, or behind one Service, only one of them can";
+        let finding = |place, related, words| Diagnostic::new(&codes::PORT_CLAIMED_TWICE, message, place).related(related, words).help(help);
+        match (ours, *theirs) {
+            (Some(origin), other_origin) => {
+                let related = other_origin.map_or(Place::Whole, |origin| place_in(earlier, origin));
+                let finding = finding(Place::origin(origin), related, said(them, other));
+                later.diagnostics.push(about(finding, &later.objects, origin));
+            }
+            (None, Some(origin)) => {
+                let finding = finding(Place::origin(origin), Place::Whole, format!("{} by default", said(us, &address)));
+                earlier.diagnostics.push(about(finding, &earlier.objects, origin));
+            }
+            (None, None) => later.diagnostics.push(finding(Place::Whole, Place::Whole, format!("{} by default", said(us, &address)))),
+        }
+    }
+}
+
+/// Whether two addresses share one.
+fn meets(one: &str, other: &str) -> bool {
+    let is_any = |address: &str| matches!(address, "0.0.0.0" | "::");
+    one == other || is_any(one) || is_any(other)
+}
+
+fn about(finding: Diagnostic, objects: &Objects, origin: Origin) -> Diagnostic {
+    match objects.get(origin.object()) {
+        Some(object) => finding.about(object.key.clone()),
+        None => finding,
+    }
+}
+
+/// The place as everybody finds it who has the same texts: objects have other numbers for another dialect.
+fn place_in(side: &Compilation, origin: Origin) -> Place {
+    let Some(object) = side.objects.get(origin.object()) else { return Place::Whole };
+    let node = if origin.node() == object.root.id { object.root.at(&["metadata", "name"]).map(|name| name.id) } else { Some(origin.node()) };
+    let range = node.and_then(|node| object.value_range(node)).or_else(|| object.value_range(object.root.id));
+    range.map_or(Place::Whole, |range| Place::Text(object.source.source, range))
+}
+
+/// What somebody wrote, not what the controller adds by itself.
+fn written(origin: Option<Origin>) -> Option<Origin> {
+    origin.filter(|origin| origin.object() != ObjectId::BUILT_IN)
+}
+
+/// The hosts that a gateway serves, by HTTP or by the name in the TLS handshake.
+fn hosts(side: &Compilation) -> Hosts {
+    let mut hosts = Hosts::new();
+    let mut add = |name: &str, origin: Option<Origin>| {
+        if let Some(origin) = written(origin).filter(|_| !name.is_empty()) {
+            hosts.entry(without_port(name).to_ascii_lowercase()).or_insert(origin);
+        }
+    };
+    for chain in side.ir.listeners.iter().flat_map(|listener| &listener.chains) {
+        for filter in &chain.filters {
+            match filter {
+                NetworkFilter::Http(manager) => each_domain(&manager.routes.virtual_hosts, &mut add),
+                NetworkFilter::Tcp(_) => {
+                    for name in chain.matcher.iter().flat_map(|matcher| &matcher.server_names) {
+                        add(name, written(name.origin).or_else(|| chain.origins.first().copied()));
+                    }
+                }
+            }
+        }
+    }
+    for table in &side.ir.tables {
+        each_domain(&table.virtual_hosts, &mut add);
+    }
+    hosts
+}
+
+fn each_domain(virtual_hosts: &[VirtualHost], add: &mut impl FnMut(&str, Option<Origin>)) {
+    for host in virtual_hosts.iter().filter(|host| !host.routes.is_empty()) {
+        for domain in &host.domains {
+            add(domain, written(domain.origin).or_else(|| host.origins.first().copied()));
+        }
+    }
+}
+
+/// A host without the port that may follow it, `[::1]:80` included.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port == "*" || (!port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())) => name,
+        _ => host,
+    }
+}
+
+/// Where a gateway listens for others than itself.
+fn ports(side: &Compilation) -> Ports {
+    let mut ports = Ports::new();
+    for listener in side.ir.listeners.iter().filter(|listener| !listener.in_bootstrap) {
+        let at = &listener.address;
+        let is_local = at.address.starts_with("127.") || *at.address.value == *"::1";
+        // A listener that nobody wrote serves the controller itself, unless what stands in it was written.
+        let origin = written(at.port.origin).or_else(|| listener.origins.iter().copied().find_map(|origin| written(Some(origin))));
+        let serves = listener.chains.iter().any(|chain| chain.origins.iter().any(|origin| written(Some(*origin)).is_some()));
+        if !is_local && (origin.is_some() || serves) {
+            let key = (at.port.value, at.protocol == SocketProtocol::Udp);
+            ports.entry(key).or_insert_with(|| (Str::new(at.address.to_string()), origin));
+        }
+    }
+    ports
+}

@@ -1,0 +1,177 @@
+//! Two dialects in one input: each is compiled as if it were alone, and what both claim is told.
+
+use chancery_core::compile::{Compilation, Compiler, Options, compile_each};
+use chancery_core::dialect::Dialect;
+use chancery_core::explain::{Finding, NodeKind, findings_of_all, graph_of_all, ledger_of_all};
+use chancery_core::text::to_json;
+use chancery_tests::work::{Work, inputs};
+
+const EMISSARY: &str = "\
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: http, namespace: default}
+spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shops, namespace: default}
+spec:
+  hostname: '*.example.com'
+  requestPolicy: {insecure: {action: Route}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Host
+metadata: {name: shop, namespace: default}
+spec:
+  hostname: shop.example.com
+  requestPolicy: {insecure: {action: Route}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: shop, namespace: default}
+spec: {hostname: '*', prefix: /, service: web}
+---
+";
+
+const CONTOUR: &str = "\
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: shop, namespace: default}
+spec:
+  virtualhost:
+    fqdn: shop.example.com
+  routes: [{services: [{name: web, port: 80}]}]
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: stock, namespace: default}
+spec:
+  virtualhost:
+    fqdn: stock.example.com
+  routes: [{services: [{name: web, port: 80}]}]
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: other, namespace: default}
+spec:
+  virtualhost:
+    fqdn: other.example.org
+  routes: [{services: [{name: web, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {ports: [{port: 80}]}
+";
+
+fn sides(text: &str) -> Vec<Compilation> {
+    compile_each(&inputs([("input.yaml", text)]), &Options::default())
+}
+
+fn both() -> String {
+    format!("{EMISSARY}{CONTOUR}")
+}
+
+fn line(text: &str, what: &str) -> u32 {
+    1 + text.lines().position(|line| line.contains(what)).expect("the line") as u32
+}
+
+fn place(finding: &Finding) -> (u32, Vec<u32>) {
+    let related = finding.related.iter().map(|related| related.span.as_ref().map_or(0, |span| span.line)).collect();
+    (finding.span.as_ref().map_or(0, |span| span.line), related)
+}
+
+#[test]
+fn each_dialect_is_compiled_as_if_it_were_alone() {
+    let text = both();
+    let sides = sides(&text);
+    assert_eq!(sides.iter().map(|side| side.dialect).collect::<Vec<_>>(), [Dialect::Ambassador, Dialect::Contour]);
+    for side in sides {
+        let alone = Options { dialect: Some(side.dialect), ..Options::default() };
+        let alone = Work::new(&inputs([("input.yaml", text.as_str())]), &alone).compilation;
+        assert!(side.ir == alone.ir, "{}", side.dialect.name());
+        let documents = |of: &Compilation| of.answers.documents.values().map(|node| to_json(node, false)).collect::<Vec<_>>();
+        assert_eq!(documents(&side), documents(&alone), "{}", side.dialect.name());
+    }
+}
+
+#[test]
+fn one_dialect_alone_is_one_side() {
+    assert_eq!(sides(CONTOUR).iter().map(|side| side.dialect).collect::<Vec<_>>(), [Dialect::Contour]);
+    assert_eq!(sides(EMISSARY).iter().map(|side| side.dialect).collect::<Vec<_>>(), [Dialect::Ambassador]);
+    let asked = Options { dialect: Some(Dialect::Contour), ..Options::default() };
+    assert_eq!(compile_each(&inputs([("input.yaml", both().as_str())]), &asked).len(), 1);
+}
+
+#[test]
+fn hosts_that_both_serve_are_told_with_both_lines() {
+    let text = both();
+    let findings = findings_of_all(&sides(&text));
+    let found: Vec<_> = findings.iter().filter(|finding| finding.code == "host-claimed-twice").collect();
+    let places: Vec<_> = found.iter().map(|finding| place(finding)).collect();
+    let (exact, wide) = (line(&text, "hostname: shop.example.com"), line(&text, "hostname: '*.example.com'"));
+    assert_eq!(places, [(line(&text, "fqdn: shop.example.com"), vec![exact]), (line(&text, "fqdn: stock.example.com"), vec![wide])]);
+    assert!(found.iter().all(|finding| finding.dialect == Some("contour") && finding.severity == "warning"));
+}
+
+#[test]
+fn ports_that_both_listen_at_are_told_at_the_line_that_says_so() {
+    let text = both();
+    let findings = findings_of_all(&sides(&text));
+    let found: Vec<_> = findings.iter().filter(|finding| finding.code == "port-claimed-twice").collect();
+    let [one] = found[..] else { panic!("one port, not {found:?}") };
+    // Contour listens there by default: nobody wrote it.
+    assert_eq!(place(one), (line(&text, "port: 8080"), vec![0]));
+    let elsewhere = text.replace("port: 8080", "port: 8000");
+    assert!(!findings_of_all(&sides(&elsewhere)).iter().any(|finding| finding.code == "port-claimed-twice"));
+}
+
+#[test]
+fn a_catch_all_claims_no_host_in_particular() {
+    let text = both().replace("hostname: shop.example.com", "hostname: '*'").replace("hostname: '*.example.com'", "hostname: inner.example.net");
+    assert!(!findings_of_all(&sides(&text)).iter().any(|finding| finding.code == "host-claimed-twice"));
+}
+
+#[test]
+fn what_one_does_not_read_is_the_others() {
+    let sides = sides(&both());
+    let findings = findings_of_all(&sides);
+    assert!(!findings.iter().any(|finding| finding.code == "unknown-kind"));
+    let rows = ledger_of_all(&sides);
+    let of = |kind: &str| rows.iter().filter(|row| row.resource.kind == kind).map(|row| (row.dialect, row.state)).collect::<Vec<_>>();
+    assert_eq!(of("Mapping"), [(Some("ambassador"), "emitted")]);
+    assert_eq!(of("HTTPProxy"), [(Some("contour"), "emitted"); 3]);
+    let both: Vec<_> = of("Service").into_iter().map(|(dialect, _)| dialect).collect();
+    assert_eq!(both, [Some("ambassador"), Some("contour")], "both read Services");
+}
+
+#[test]
+fn what_is_wrong_with_the_text_is_told_once() {
+    let text = format!("{}---\na: [\n", both());
+    let findings = findings_of_all(&sides(&text));
+    let syntax: Vec<_> = findings.iter().filter(|finding| finding.code == "syntax").collect();
+    assert!(matches!(syntax[..], [one] if one.dialect.is_none()), "{syntax:?}");
+}
+
+#[test]
+fn resources_stand_once_in_the_graph_and_each_envoy_by_itself() {
+    let graph = graph_of_all(&sides(&both()));
+    let services = graph.nodes.iter().filter(|node| node.id == "Service/web/default");
+    assert_eq!(services.count(), 1);
+    for side in ["ambassador", "contour"] {
+        let clusters = graph.nodes.iter().filter(|node| node.kind == NodeKind::Cluster && node.side == Some(side));
+        assert!(clusters.count() > 0, "{side}");
+    }
+    let known = |id: &str| graph.nodes.iter().any(|node| node.id == id);
+    assert!(graph.edges.iter().all(|edge| known(&edge.from) && known(&edge.to)));
+}
+
+#[test]
+fn a_memory_of_both_gives_what_none_gives() {
+    let mut compiler = Compiler::new();
+    for text in [both(), CONTOUR.to_string(), both().replace("shop.example.com", "new.example.com"), EMISSARY.to_string(), both()] {
+        let inputs = inputs([("input.yaml", text.as_str())]);
+        let told = |sides: &[Compilation]| serde_json::to_string(&(findings_of_all(sides), ledger_of_all(sides), graph_of_all(sides))).expect("JSON");
+        assert_eq!(told(&compiler.compile_each(&inputs, &Options::default())), told(&compile_each(&inputs, &Options::default())));
+    }
+}
