@@ -11,15 +11,12 @@ await mkdir(assets, { recursive: true });
 const browser = await launch();
 const server = await serve();
 for (const theme of ["light", "dark"]) {
-  const { page, close } = await open(browser, server.url, { theme, width: 1280, height: 760 });
+  const { page, close } = await open(browser, server.url, { theme, width: 1120, height: 620 });
   await ready(page);
-  await page.locator(".box").first().waitFor();
-  await clickLine(page, "weight: 10");
-  await page.locator(".told-title").waitFor();
-  await drawn(page);
-  await page.screenshot({ path: `${assets}graph-${theme}.png` });
+  await clickLine(page, "name: cart,");
   await show(page, "routes");
   await page.locator("tr.route.lit").first().waitFor();
+  await page.mouse.move(0, 0);
   await drawn(page);
   await page.screenshot({ path: `${assets}routes-${theme}.png` });
   await close();
