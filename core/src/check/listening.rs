@@ -78,7 +78,14 @@ fn served(whole: &Whole<'_>) -> HashSet<ObjectId> {
     let mut add = |origins: &[Origin]| served.extend(origins.iter().map(|origin| origin.object()));
     for listener in &whole.compilation.ir.listeners {
         add(&listener.origins);
-        listener.chains.iter().for_each(|chain| add(&chain.origins));
+        for chain in &listener.chains {
+            add(&chain.origins);
+            // A Host may do no more than give a TCPMapping its certificate.
+            let certificates =
+                chain.tls.iter().flat_map(|tls| &tls.value.certificates).filter_map(|certificate| certificate.value.chain.as_ref()?.origin);
+            let names = chain.matcher.iter().flat_map(|matcher| &matcher.server_names).filter_map(|name| name.origin);
+            chain.tls.iter().filter_map(|tls| tls.origin).chain(certificates).chain(names).for_each(|origin| add(&[origin]));
+        }
     }
     tables(whole.compilation).flat_map(|table| &table.virtual_hosts).for_each(|host| add(&host.origins));
     whole.routes.iter().for_each(|route| add(&route.origins));

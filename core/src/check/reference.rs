@@ -5,41 +5,44 @@
 use super::whole::Whole;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::explain::relation::references;
-use crate::resource::{Object, ObjectId};
+use crate::resource::{Object, ObjectId, nearest};
 use crate::text::Str;
 use alloc::format;
-use alloc::string::String;
+use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     let compilation = whole.compilation;
     let is_missing = |reference: &crate::explain::relation::Reference| reference.to.is_err();
-    let missing: alloc::vec::Vec<_> = references(compilation).into_iter().filter(is_missing).collect();
+    let missing: Vec<_> = references(compilation).into_iter().filter(is_missing).collect();
     if missing.is_empty() {
         return;
     }
     let told: HashSet<(ObjectId, u32)> = compilation.diagnostics.iter().filter_map(|finding| place(&finding.place)).collect();
     let mut by_name: HashMap<(&Str, Option<&Str>), &Object> = HashMap::new();
-    // Where Services are among the input, those that are not can be told of.
-    let mut has_services: HashSet<Option<&Str>> = HashSet::new();
+    let mut services: HashMap<Option<&Str>, Vec<&str>> = HashMap::new();
     for object in compilation.objects.iter().filter(|object| !object.broken) {
         by_name.entry((&object.key.name, object.key.namespace.as_ref())).or_insert(object);
         if *object.key.kind == *"Service" {
-            has_services.insert(object.key.namespace.as_ref());
+            services.entry(object.key.namespace.as_ref()).or_default().push(&object.key.name);
         }
     }
     for reference in &missing {
         let Err(absence) = &reference.to else { continue };
         let key = &reference.key;
-        let known = absence.assumed && !(*key.kind == *"Service" && has_services.contains(&key.namespace.as_ref()));
+        // What need not be there is told of where something of nearly that name is.
+        let near = services.get(&key.namespace.as_ref()).filter(|_| *key.kind == *"Service");
+        let near = near.and_then(|names| nearest(&key.name, names.iter().copied()));
         let at = Place::origin(reference.at);
         let is_told = place(&at).is_some_and(|place| told.contains(&place)) || whole.wrong.contains(&reference.from);
-        if known || is_told || is_address(&key.name) {
+        let other = by_name.get(&(&key.name, key.namespace.as_ref())).filter(|object| object.key.kind != key.kind && object.id != reference.from);
+        let other = other.filter(|object| is_likely(&object.key.kind, &key.kind));
+        let is_fine = absence.assumed && near.is_none() && other.is_none();
+        if is_fine || is_told || is_address(&key.name) {
             continue;
         }
-        let other = by_name.get(&(&key.name, key.namespace.as_ref())).filter(|object| object.key.kind != key.kind && object.id != reference.from);
         let whose = key.namespace.as_ref().map(|namespace| format!(" in the namespace {namespace}")).unwrap_or_default();
-        let finding = match other.filter(|object| is_likely(&object.key.kind, &key.kind)) {
+        let finding = match other {
             Some(other) => {
                 let message = format!("`{}` is a {}, but a {} is meant here", key.name, other.key.kind, key.kind);
                 Diagnostic::new(&codes::WRONG_KIND_REFERENCE, message, at).related(crate::dialect::kubernetes::at_name(other), "what has the name")
@@ -53,7 +56,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             Some(object) => finding.about(object.key.clone()),
             None => finding,
         };
-        whole.tell(finding.help(String::from("add it to the input, or mend the name")));
+        let help = near.map_or_else(|| "add it to the input, or mend the name".into(), |near| format!("did you mean `{near}`?"));
+        whole.tell(finding.help(help));
     }
 }
 

@@ -4,10 +4,21 @@
 
 use super::whole::{Whole, written};
 use crate::diagnostic::codes;
-use crate::ir::{PathMatch, PathRewrite};
+use crate::ir::{PathMatch, PathRewrite, Route};
+use crate::resource::ObjectId;
+use crate::text::Str;
 use alloc::format;
+use alloc::string::String;
+use hashbrown::HashSet;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
+    // Contour makes a route with the slash and one without of each.
+    let prefix = |route: &Route| match &route.matcher.path.value {
+        PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix) => Some(prefix.clone()),
+        PathMatch::Exact(_) | PathMatch::Regex(_) => None,
+    };
+    let prefixes: HashSet<(Option<ObjectId>, Str)> =
+        whole.forwards().filter_map(|(route, _)| Some((written(&route.origins).map(|origin| origin.object()), prefix(route)?))).collect();
     for (route, forward) in whole.forwards() {
         let (Some(rewrite), PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix)) = (&forward.path_rewrite, &route.matcher.path.value)
         else {
@@ -16,6 +27,10 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let PathRewrite::Prefix(other) = &rewrite.value else { continue };
         let (begins, ends) = (prefix.ends_with('/'), other.ends_with('/'));
         if begins == ends || prefix.is_empty() || other.is_empty() {
+            continue;
+        }
+        let twin: String = if begins { prefix.trim_end_matches('/').into() } else { format!("{prefix}/") };
+        if prefixes.contains(&(written(&route.origins).map(|origin| origin.object()), twin.into())) {
             continue;
         }
         let asked = format!("{prefix}{}a", if begins { "" } else { "/" });

@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-/// Envoy's `circuit_breakers.thresholds.max_retries` where nobody sets it.
+/// Envoy's `circuit_breakers.thresholds.max_retries` where nobody sets it. Who asks for no more than these hardly needs a limit of their own.
 const RETRIES_AT_ONCE: u32 = 3;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -72,9 +72,10 @@ fn budget(whole: &mut Whole<'_>, forward: &Forward, retry: &Sourced<Box<RetryPol
         !breakers.any(|breaker| breaker.value.max_retries.is_some())
     });
     let at = retry.origin.or(retry.value.retry_on.origin);
-    if count > 0 && unlimited.is_some() && whole.object(at).is_some() {
-        let message =
-            format!("at most {RETRIES_AT_ONCE} retries of all requests together are under way at a time: that is Envoy's limit where none is set");
+    if count > RETRIES_AT_ONCE && unlimited.is_some() && whole.object(at).is_some() {
+        let message = format!(
+            "a request may be tried {count} times again, but at most {RETRIES_AT_ONCE} retries of all requests together are under way at a time"
+        );
         let finding = whole.finding(&codes::RETRIES_WITHOUT_BUDGET, at, message);
         whole.tell(finding.help("set the circuit breaker's `max_retries` to what the upstream can bear"));
     }
