@@ -254,7 +254,11 @@ fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
             cut_off(work, &blank(link), link.sni.clone());
             continue;
         };
-        if old.chain == new.chain && work.changed.is_empty() && tables_are_the_same(work) {
+        let alike = || {
+            let table = old.table.map(|table| table.config);
+            old.chain == new.chain && tables_are_the_same(work) && (work.changed.is_empty() || !frames::mentions(old.chain, table, &work.changed))
+        };
+        if alike() {
             continue;
         }
         if is_tls(old.chain) != is_tls(new.chain) || old.table.is_none() || new.table.is_none() {

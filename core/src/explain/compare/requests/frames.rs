@@ -5,9 +5,11 @@
 
 use super::super::fields::{differences, shown};
 use super::behaviour::Met;
+use super::reach::clusters_of;
 use super::report::RequestPlace;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
+use crate::explain::managers_of;
 use crate::text::{Limits, Node, Value, parse};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -70,6 +72,18 @@ pub(super) fn names_in(message: &dyn AnyMessage, names: &mut dyn FnMut(&str)) {
             _ => node.as_str().into_iter().for_each(&mut *names),
         }
     }
+}
+
+/// Whether a filter chain says any of these names of clusters: in its routes, or in its filters.
+pub(super) fn mentions(of: &FilterChain, table: Option<&RouteConfiguration>, names: &BTreeSet<&str>) -> bool {
+    let routes = table.into_iter().flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.routes);
+    let mut found = routes.flat_map(clusters_of).any(|name| names.contains(name));
+    names_in(&chain(of), &mut |name| found |= names.contains(name));
+    for (_, manager) in managers_of(of) {
+        let filters = HttpConnectionManager { http_filters: manager.http_filters.clone(), ..HttpConnectionManager::default() };
+        names_in(&filters, &mut |name| found |= names.contains(name));
+    }
+    found
 }
 
 /// Requests of a whole listener, filter chain, table or virtual host.
@@ -160,17 +174,51 @@ pub(super) fn manager(of: &HttpConnectionManager) -> HttpConnectionManager {
     HttpConnectionManager { route_specifier: None, ..of.clone() }
 }
 
+/// Without its virtual hosts, which are many: field by field, so that they are not cloned.
 pub(super) fn table(of: &RouteConfiguration) -> RouteConfiguration {
-    RouteConfiguration { virtual_hosts: Vec::new(), validate_clusters: None, vhds: None, ..of.clone() }
+    RouteConfiguration {
+        internal_only_headers: of.internal_only_headers.clone(),
+        response_headers_to_add: of.response_headers_to_add.clone(),
+        response_headers_to_remove: of.response_headers_to_remove.clone(),
+        request_headers_to_add: of.request_headers_to_add.clone(),
+        request_headers_to_remove: of.request_headers_to_remove.clone(),
+        most_specific_header_mutations_wins: of.most_specific_header_mutations_wins,
+        max_direct_response_body_size_bytes: of.max_direct_response_body_size_bytes,
+        cluster_specifier_plugins: of.cluster_specifier_plugins.clone(),
+        request_mirror_policies: of.request_mirror_policies.clone(),
+        ignore_port_in_host_matching: of.ignore_port_in_host_matching,
+        vhost_header: of.vhost_header.clone(),
+        ignore_path_parameters_in_path_matching: of.ignore_path_parameters_in_path_matching,
+        typed_per_filter_config: of.typed_per_filter_config.clone(),
+        route_specifiers: of.route_specifiers.clone(),
+        ..RouteConfiguration::default()
+    }
 }
 
-/// Over TLS nobody is sent to TLS.
+/// Without its routes, field by field. Over TLS nobody is sent to TLS.
 pub(super) fn virtual_host(of: &VirtualHost, tls: bool) -> VirtualHost {
-    let mut frame = VirtualHost { routes: Vec::new(), domains: Vec::new(), ..of.clone() };
-    if tls {
-        frame.require_tls = 0;
+    VirtualHost {
+        require_tls: if tls { 0 } else { of.require_tls },
+        matcher: of.matcher.clone(),
+        rate_limits: of.rate_limits.clone(),
+        request_headers_to_add: of.request_headers_to_add.clone(),
+        request_headers_to_remove: of.request_headers_to_remove.clone(),
+        response_headers_to_add: of.response_headers_to_add.clone(),
+        response_headers_to_remove: of.response_headers_to_remove.clone(),
+        cors: of.cors.clone(),
+        typed_per_filter_config: of.typed_per_filter_config.clone(),
+        include_request_attempt_count: of.include_request_attempt_count,
+        include_attempt_count_in_response: of.include_attempt_count_in_response,
+        retry_policy: of.retry_policy.clone(),
+        retry_policy_typed_config: of.retry_policy_typed_config.clone(),
+        hedge_policy: of.hedge_policy,
+        include_is_timeout_retry_header: of.include_is_timeout_retry_header,
+        per_request_buffer_limit_bytes: of.per_request_buffer_limit_bytes,
+        request_body_buffer_limit: of.request_body_buffer_limit,
+        request_mirror_policies: of.request_mirror_policies.clone(),
+        route_specifiers: of.route_specifiers.clone(),
+        ..VirtualHost::default()
     }
-    frame
 }
 
 /// What a route says besides what a simulation tells of it.
