@@ -7,6 +7,7 @@ use crate::args::{Controller, Deployment, MissingSecrets};
 use crate::output::reason;
 use chancery_core::compile::{Compilation, Compiler, Options};
 use chancery_core::dialect::{Dialect, ambassador, contour};
+use chancery_core::explain::simulate::SavedRequest;
 use chancery_core::explain::{Running, Snapshot, not_utf8, share};
 use chancery_core::resource::{Input, Inputs, SourceId};
 use std::collections::BTreeSet;
@@ -30,6 +31,8 @@ pub struct Given {
     /// Of each text the places that were not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
     pub options: Options,
+    /// Requests that a snapshot brought.
+    pub requests: Vec<SavedRequest>,
 }
 
 impl Given {
@@ -66,7 +69,8 @@ impl Given {
     }
 
     fn opened(snapshot: &Snapshot) -> Self {
-        Self { inputs: snapshot.inputs(), not_utf8: snapshot.not_utf8().map(Vec::from).collect(), options: snapshot.options.clone() }
+        let not_utf8 = snapshot.not_utf8().map(Vec::from).collect();
+        Self { inputs: snapshot.inputs(), not_utf8, options: snapshot.options.clone(), requests: snapshot.requests().to_vec() }
     }
 }
 
@@ -82,7 +86,7 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
     let Reader { inputs, not_utf8, .. } = read(paths)?;
     let snapshots: Vec<&Input> = inputs.inputs.iter().filter(|input| Snapshot::is_one(&input.text)).collect();
     match (&snapshots[..], inputs.inputs.len()) {
-        ([], _) => Ok(Given { inputs, not_utf8, options }),
+        ([], _) => Ok(Given { inputs, not_utf8, options, requests: Vec::new() }),
         ([one], 1) => {
             let snapshot = Snapshot::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
             Ok(Given::opened(&snapshot))
@@ -118,7 +122,7 @@ pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<G
     if reader.inputs.inputs.is_empty() {
         return Err(format!("there is no .yaml, .yml or .json file in {revision}:{path}").into());
     }
-    Ok(Given { inputs: reader.inputs, not_utf8: reader.not_utf8, options: options(deployment)? })
+    Ok(Given { inputs: reader.inputs, not_utf8: reader.not_utf8, options: options(deployment)?, requests: Vec::new() })
 }
 
 /// The text of one file, or of standard input.

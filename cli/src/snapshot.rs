@@ -2,14 +2,13 @@
 //!
 //! What must not be here: the format; that is `chancery_core::explain::Snapshot`.
 
-use crate::args::{CheckArgs, Deployment, Inputs, OpenArgs, SnapshotArgs};
+use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, SnapshotArgs};
 use crate::output::{Sink, print};
-use crate::style::{Style, complain};
+use crate::style::{Style, complain, count, plain};
 use crate::{Outcome, check, input};
-use chancery_core::explain::{Snapshot, share};
-
-/// Above so many characters some programs cut links off.
-const LONG_LINK: usize = 8000;
+use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::explain::{EnvoyConfig, Snapshot, share};
+use std::fmt::Write;
 
 /// Runs `snapshot`.
 pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
@@ -17,12 +16,12 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
     given.options.findings = args.judging.decided(&given.options.findings);
     let (_, sides) = given.compile_each();
     let Some(compilation) = sides.first() else { return Ok(0) };
-    let snapshot = Snapshot::new(compilation, &given.options, &given.not_utf8, args.with_secrets);
+    let snapshot = Snapshot::new(compilation, &given.options, &given.not_utf8, args.with_secrets).with_requests(&given.requests);
     let text = match &args.link {
         None => snapshot.write(),
         Some(page) => {
             let link = share::link(page, &snapshot);
-            if link.len() > LONG_LINK {
+            if link.len() > share::LONG_LINK {
                 complain(&format!("the link has {} characters; some programs cut such links off, so a file may be better", link.len()));
             }
             link + "\n"
@@ -41,5 +40,34 @@ pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome 
         return Err("this is no link that holds a snapshot".into());
     }
     let inputs = Inputs { inputs: Vec::from([args.link.clone()]) };
-    check::run(&CheckArgs { inputs, format: args.format, strict: false, quiet: false, judging: args.judging.clone() }, deployment, style)
+    let judging = args.judging.clone();
+    let checked = check::run(&CheckArgs { inputs, format: args.format, strict: false, quiet: false, judging }, deployment, style)?;
+    let given = input::given(std::slice::from_ref(&args.link), deployment)?;
+    if given.requests.is_empty() || !matches!(args.format, CheckFormat::Human) {
+        return Ok(checked);
+    }
+    let (_, compilation) = given.compile()?;
+    let config = EnvoyConfig::of(&compilation);
+    let gateway = Gateway::new(&config);
+    let judged: Vec<(&SavedRequest, Verdict)> = given.requests.iter().map(|saved| (saved, saved.judge(&gateway))).collect();
+    print(&told(&judged, style))?;
+    Ok(checked.max(u8::from(judged.iter().any(|(_, verdict)| !verdict.holds))))
+}
+
+/// Requests that were kept, and whether they end as expected.
+fn told(judged: &[(&SavedRequest, Verdict)], style: &Style) -> String {
+    let mut out = String::from("\n");
+    for (saved, verdict) in judged {
+        let sign = if verdict.holds { style.green("✓") } else { style.red("✗") };
+        let _ = writeln!(out, "{sign} {} {}", plain(&format!("{} {}", saved.request.method, saved.request.url)), style.dim(plain(&verdict.now)));
+        if !verdict.holds {
+            let _ = writeln!(out, "  expected: {}", plain(&verdict.expected));
+        }
+    }
+    let bad = judged.iter().filter(|(_, verdict)| !verdict.holds).count();
+    let _ = match bad {
+        0 => writeln!(out, "{} kept, all as expected", count(judged.len(), "request")),
+        bad => writeln!(out, "{bad} of {} kept not as expected", count(judged.len(), "request")),
+    };
+    out
 }

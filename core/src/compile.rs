@@ -19,6 +19,8 @@ use crate::dialect::{Dialect, ambassador, contour, detect};
 use crate::ir::{Ir, SecretReference};
 use crate::resource::{DocumentCache, Inputs, Objects, ResourceKey, read};
 use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How to compile.
@@ -34,6 +36,38 @@ pub struct Options {
     /// How findings are judged. It changes nothing of what is compiled.
     #[serde(skip_serializing_if = "Policy::is_default")]
     pub findings: Policy,
+}
+
+impl Options {
+    /// Reads them from words `KEY=VALUE`, with the names of the command line's flags; `env.KEY=VALUE` for variables.
+    ///
+    /// # Errors
+    ///
+    /// A word says nothing that is known; names it.
+    pub fn from_words(words: &str) -> Result<Self, String> {
+        let mut options = Self::default();
+        for word in words.split_whitespace() {
+            match word.split_once('=').unwrap_or((word, "true")) {
+                ("dialect", name) => options.dialect = Some(Dialect::named(name).ok_or_else(|| format!("there is no dialect `{name}`"))?),
+                ("controller", "serve") => options.contour.controller = contour::Controller::Serve,
+                ("controller", "gateway-provisioner") => options.contour.controller = contour::Controller::GatewayProvisioner,
+                ("controller-arg", flag) => options.contour.arguments.push(flag.into()),
+                ("skip-validation", _) => options.contour.skip_validation = true,
+                ("ambassador-id", id) => options.ambassador.ambassador_id = id.into(),
+                ("ambassador-namespace", namespace) => options.ambassador.ambassador_namespace = namespace.into(),
+                ("single-namespace", _) => options.ambassador.single_namespace = true,
+                ("missing-secrets", "assume") => options.ambassador.missing_secrets = ambassador::MissingSecrets::Assume,
+                ("missing-secrets", "error") => options.ambassador.missing_secrets = ambassador::MissingSecrets::Error,
+                (key, value) => match key.strip_prefix("env.") {
+                    Some(name) => {
+                        options.ambassador.env.insert(name.into(), value.into());
+                    }
+                    None => return Err(format!("no option is called `{word}`")),
+                },
+            }
+        }
+        Ok(options)
+    }
 }
 
 /// What a compile established, stage by stage.

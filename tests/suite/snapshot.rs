@@ -2,7 +2,8 @@
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::compile::Options;
-use chancery_core::explain::{SNAPSHOT_VERSION, Snapshot, share};
+use chancery_core::explain::simulate::{Gateway, Outcome, SavedRequest, WrittenRequest};
+use chancery_core::explain::{EnvoyConfig, SNAPSHOT_VERSION, Snapshot, share};
 use chancery_tests::work::{Work, inputs};
 
 fn snapshot(work: &Work, with_secrets: bool) -> Snapshot {
@@ -37,6 +38,38 @@ fn keys_are_in_it_only_when_asked_for() {
     let stand_in = "    -----BEGIN PRIVATE KEY-----\n    MAgAAAAAAAAAAAA=\n    -----END PRIVATE KEY-----\n";
     assert!(hidden.inputs().inputs[0].text.ends_with(stand_in), "{}", hidden.inputs().inputs[0].text);
     assert_eq!(&*snapshot(&work, true).inputs().inputs[0].text, text);
+}
+
+#[test]
+fn kept_requests_go_along_and_end_as_they_did() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/examples/ambassador/play.yaml")).expect("an example");
+    let work = Work::of(&text);
+    let curl = "curl -H 'Authorization: Bearer s3cr3t' http://shop.example.com/cart/7";
+    let request = WrittenRequest::from_curl(curl).expect("a request");
+    let first = judged(&work, &SavedRequest { request: request.clone(), ..SavedRequest::default() });
+    assert!(!first.holds && first.expected == "has no listener", "{first:?}");
+    let saved = SavedRequest { request, expected: first.ending.expect("an ending") };
+    assert_eq!(saved.expected.outcome, Outcome::Forward);
+    assert_eq!(saved.expected.told(), "goes to cluster_cart_shop_8080_shop as /7");
+
+    let shared =
+        |with_secrets| share::open(&share::link("https://page.example/", &snapshot(&work, with_secrets).with_requests(std::slice::from_ref(&saved))));
+    let with = shared(true).expect("a snapshot").expect("it can be read");
+    assert_eq!(with.requests(), std::slice::from_ref(&saved));
+    let without = shared(false).expect("a snapshot").expect("it can be read");
+    let [kept] = without.requests() else { panic!("one request") };
+    assert_eq!(kept.request.headers.iter().find(|(name, _)| name == "Authorization").map(|(_, value)| value.as_str()), Some("Bearer xxxxxx"));
+    let again = Work::new(&without.inputs(), &without.options);
+    assert!(judged(&again, kept).holds);
+    let other = Work::of(&text.replace("service: cart:8080", "service: cart:9090"));
+    let verdict = judged(&other, kept);
+    assert!(!verdict.holds);
+    assert_eq!(verdict.now, "goes to cluster_cart_shop_9090_shop as /7");
+}
+
+fn judged(work: &Work, saved: &SavedRequest) -> chancery_core::explain::simulate::Verdict {
+    let config = EnvoyConfig::of(&work.compilation);
+    saved.judge(&Gateway::new(&config))
 }
 
 #[test]

@@ -4,6 +4,15 @@
 //!
 //! What must not be here: what either does with it.
 
+mod compare;
+mod request;
+mod share;
+
+pub use chancery_core::explain::simulate::{Ending, SavedRequest, Verdict, WrittenRequest};
+pub use compare::{Change, Comparison, FieldChange, From, Other, Work};
+pub use request::{Sent, Step, Tried, Way};
+pub use share::{Opened, Shared, Sharing};
+
 use serde::{Deserialize, Serialize};
 
 /// A file of the editor.
@@ -20,12 +29,7 @@ pub struct SourceFile {
 #[serde(rename_all = "snake_case")]
 pub enum Question {
     /// Compile this; answered by [`Compiled`].
-    Compile {
-        /// All files.
-        files: Vec<SourceFile>,
-        /// The dialect, if the person chose one.
-        dialect: Option<String>,
-    },
+    Compile(Work),
     /// Rows of a document; answered by [`Rows`].
     Rows {
         /// Which document.
@@ -93,6 +97,20 @@ pub enum Question {
         /// The code.
         code: String,
     },
+    /// What becomes of a request; answered by [`Way`].
+    Try(WrittenRequest),
+    /// The request of a `curl` command; answered by [`WrittenRequest`], or nothing where the text is no such command.
+    Curl(String),
+    /// A request that something takes; answered by `Option<WrittenRequest>`.
+    Suggest,
+    /// Whether requests end as expected; answered by a list of [`Verdict`].
+    Judge(Vec<SavedRequest>),
+    /// The present work as a link and as a file; answered by [`Shared`].
+    Share(Sharing),
+    /// What a link, its fragment or a file holds; answered by [`Opened`].
+    Open(String),
+    /// How the present state differs from another; answered by [`Comparison`].
+    Compare(Other),
 }
 
 /// A place in a file.

@@ -207,8 +207,9 @@ export class Editor {
 
   async #hover(view, position) {
     const line = view.state.doc.lineAt(position);
-    const found = JSON.parse(await this.calls.hover(this.current, line.number, position - line.from));
-    if (!found) return null;
+    const told = JSON.parse(await this.calls.hover(this.current, line.number, position - line.from));
+    if (!told) return null;
+    const { found, makes } = told;
     const doc = view.state.doc;
     return {
       pos: place(doc, found.line, found.column_utf16),
@@ -222,7 +223,11 @@ export class Editor {
         if (found.doc) dom.append(text("div", "", found.doc));
         if (found.values.length) dom.append(text("div", "hover-card-values", `One of: ${found.values.join(", ")}`));
         if (found.default !== null) dom.append(text("div", "hover-card-values", `Default: ${found.default}`));
-        for (const made of found.makes ?? []) dom.append(text("div", "hover-card-makes", made));
+        if (makes.length) {
+          const list = text("div", "hover-card-makes", "Makes in Envoy:");
+          for (const made of makes) list.append(text("code", "", made));
+          dom.append(list);
+        }
         return { dom };
       },
     };

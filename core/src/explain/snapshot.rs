@@ -7,6 +7,7 @@
 
 use super::Positions;
 use super::redact::redacted;
+use super::simulate::SavedRequest;
 use crate::compile::{Compilation, Options};
 use crate::dialect::{Dialect, detect};
 use crate::resource::{Input, Inputs};
@@ -33,6 +34,9 @@ pub struct Snapshot {
     pub options: Options,
     /// The texts.
     inputs: Vec<Text>,
+    /// Requests that were tried, with how they ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    requests: Vec<SavedRequest>,
 }
 
 /// One text.
@@ -75,7 +79,18 @@ impl Snapshot {
             // Which language it is was found out; a newer version may find another. Of several, all stay.
             options: Options { dialect: options.dialect.or_else(|| only_dialect(&compilation.inputs)), ..options.clone() },
             inputs: texts.inputs.into_iter().enumerate().map(text).collect(),
+            requests: Vec::new(),
         }
+    }
+
+    /// The same with requests; their credentials are left out where key material is.
+    #[must_use]
+    pub fn with_requests(mut self, requests: &[SavedRequest]) -> Self {
+        self.requests = requests.to_vec();
+        if self.redacted {
+            self.requests.iter_mut().for_each(|saved| saved.request = saved.request.without_credentials());
+        }
+        self
     }
 
     /// Whether a text is a snapshot, of whatever version.
@@ -130,5 +145,10 @@ impl Snapshot {
     /// The places of each text that were not UTF-8.
     pub fn not_utf8(&self) -> impl Iterator<Item = &[(u32, usize)]> {
         self.inputs.iter().map(|text| text.not_utf8.as_slice())
+    }
+    /// Requests that were tried, with how they ended.
+    #[must_use]
+    pub fn requests(&self) -> &[SavedRequest] {
+        &self.requests
     }
 }

@@ -107,10 +107,24 @@ describe("everyone", () => {
         const serious = violations.filter((one) => ["serious", "critical"].includes(one.impact));
         assert.deepEqual(serious.map((one) => `${where}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`), []);
       };
-      for (const view of ["graph", "routes", "envoy", "ir", "findings"]) {
+      for (const view of ["graph", "routes", "envoy", "ir", "findings", "try", "compare"]) {
         await show(page, view);
         await check(view);
       }
+      await page.click("#tab-try");
+      await page.click("text=Keep as test");
+      await page.click("text=Headers, TLS");
+      await clickLine(page, "weight: 10");
+      await page.keyboard.press("End");
+      await page.keyboard.type("0");
+      await page.locator(".kept.fails").waitFor();
+      await check("a kept request that fails");
+      await page.click("#tab-compare");
+      await page.locator(".change").first().waitFor();
+      await check("changes");
+      await page.click(".head-end >> text=Share");
+      await page.locator(".share-link").waitFor();
+      await check("share");
       await page.keyboard.press("Escape");
       await page.click("text=Examples");
       await check("examples");

@@ -179,7 +179,7 @@ describe("a phone", () => {
   test("has one pane, the editor and the views as tabs, and nothing wider than itself", async () => {
     const { page, close } = await visit({ width: 390, height: 844 });
     assert.ok(await page.locator(".cm-editor").isVisible());
-    for (const name of ["graph", "routes", "envoy", "ir", "findings"]) {
+    for (const name of ["graph", "routes", "envoy", "ir", "findings", "try", "compare"]) {
       await page.click(`#tab-${name}`);
       assert.ok(await page.locator(".view").isVisible(), name);
       assert.ok(!(await page.locator(".cm-editor").isVisible()), name);

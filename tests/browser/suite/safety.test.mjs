@@ -24,7 +24,7 @@ describe("safety", () => {
     await load(page, {
       "<img src=x onerror=window.pwned=1>.yaml": `apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: evil, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: ${JSON.stringify("/" + hostile)}\n  service: web\n  ${name}: 1\n  host_rewrite: ${name}\n`,
     });
-    for (const view of ["graph", "routes", "envoy", "ir", "findings"]) {
+    for (const view of ["graph", "routes", "envoy", "ir", "findings", "try", "compare"]) {
       await show(page, view);
       assert.equal(await page.evaluate(() => window.pwned), undefined, view);
       assert.equal(await page.locator("img, .page script").count(), 0, view);

@@ -8,7 +8,7 @@
 use chancery_core::backend::Rope;
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compile::{Compilation, Compiler, Options};
-use chancery_core::dialect::{Dialect, ambassador::MissingSecrets, contour::Controller};
+use chancery_core::dialect::Dialect;
 use chancery_core::explain::{Positions, findings, ledger};
 use chancery_core::resource::{Input, Inputs};
 
@@ -21,29 +21,10 @@ pub enum What {
     All,
 }
 
-/// Reads options as fixtures write them: words `KEY=VALUE`, with the names of the command line's flags; `env.KEY=VALUE` for variables.
+/// Reads options as fixtures write them: Ambassador's unless they name another dialect.
 pub fn options(line: &str) -> Result<Options, String> {
-    let mut options = Options { dialect: Some(Dialect::Ambassador), ..Options::default() };
-    for word in line.split_whitespace() {
-        match word.split_once('=').unwrap_or((word, "true")) {
-            ("dialect", name) => options.dialect = Some(Dialect::named(name).ok_or_else(|| format!("there is no dialect `{name}`"))?),
-            ("controller-arg", flag) => options.contour.arguments.push(flag.into()),
-            ("controller", "serve") => options.contour.controller = Controller::Serve,
-            ("controller", "gateway-provisioner") => options.contour.controller = Controller::GatewayProvisioner,
-            ("skip-validation", _) => options.contour.skip_validation = true,
-            ("ambassador-id", id) => options.ambassador.ambassador_id = id.into(),
-            ("ambassador-namespace", namespace) => options.ambassador.ambassador_namespace = namespace.into(),
-            ("single-namespace", _) => options.ambassador.single_namespace = true,
-            ("missing-secrets", "assume") => options.ambassador.missing_secrets = MissingSecrets::Assume,
-            ("missing-secrets", "error") => options.ambassador.missing_secrets = MissingSecrets::Error,
-            (key, value) => match key.strip_prefix("env.") {
-                Some(name) => {
-                    options.ambassador.env.insert(name.into(), value.into());
-                }
-                None => return Err(format!("no option is called `{word}`")),
-            },
-        }
-    }
+    let mut options = Options::from_words(line)?;
+    options.dialect.get_or_insert(Dialect::Ambassador);
     Ok(options)
 }
 

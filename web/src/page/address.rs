@@ -29,14 +29,31 @@ pub fn read() -> Address {
     let params = location.search().ok().and_then(|search| UrlSearchParams::new_with_str(&search).ok());
     let get = |name: &str| params.as_ref().and_then(|params| params.get(name));
     let embed = get("embed").map(|view| if view.is_empty() { "all".into() } else { view });
-    let named = get("view").or_else(|| embed.clone());
     let hash = location.hash().unwrap_or_default();
+    let part = UrlSearchParams::new_with_str(hash.trim_start_matches('#')).ok();
+    let named = part.and_then(|part| part.get("view")).or_else(|| get("view")).or_else(|| embed.clone());
     Address {
         view: named.and_then(|name| View::ALL.into_iter().find(|view| view.name() == name)),
         theme: get("theme").filter(|theme| matches!(theme.as_str(), "light" | "dark")),
         read_only: get("readonly").is_some_and(|value| value != "false"),
         example: get("example"),
-        shared: Some(hash).filter(|hash| hash.len() > 1),
+        shared: Some(hash).filter(|hash| hash.contains("snapshot=")),
         embed,
+    }
+}
+
+/// The page's address without what was asked of it.
+pub fn page() -> String {
+    let location = window().location();
+    format!("{}{}", location.origin().unwrap_or_default(), location.pathname().unwrap_or_default())
+}
+
+/// Takes the fragment out of the address: the page shows something else by now.
+pub fn forget_shared() {
+    if window().location().hash().is_ok_and(|hash| !hash.is_empty())
+        && let Ok(history) = window().history()
+    {
+        let search = window().location().search().unwrap_or_default();
+        let _ = history.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&format!("{}{search}", page())));
     }
 }

@@ -4,9 +4,9 @@
 
 use crate::editor::EditorPane;
 use crate::overlay::Overlays;
-use crate::state::{App, Overlay, View, Work};
+use crate::state::{App, Overlay, Progress, View};
 use crate::views::{Told, Views};
-use crate::{address, embed, storage};
+use crate::{address, compare, embed, requests, storage};
 use chancery_web::protocol::SourceFile;
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
@@ -49,6 +49,16 @@ fn Page() -> impl IntoView {
             };
         }
     });
+    requests::watch(app);
+    if app.embedded.is_none() {
+        compare::listen(app);
+    }
+    let changed = window_event_listener_untyped("hashchange", move |_| {
+        if let Some(link) = address::read().shared {
+            app.open(link);
+        }
+    });
+    on_cleanup(move || changed.remove());
     let handle = window_event_listener(leptos::ev::keydown, move |event| keys(app, &event));
     on_cleanup(move || handle.remove());
     let dropped = move |event: web_sys::DragEvent| {
@@ -105,8 +115,9 @@ fn Header(app: App) -> impl IntoView {
             <nav class="files" aria-label="Files">{tabs}<button class="quiet add" title="New file" aria-label="New file" on:click=new_file>"+"</button></nav>
             <div class="head-end">
                 <button class="button wide-only" title="Find anything (Ctrl K)" on:click=move |_| app.overlay.set(Some(Overlay::Palette))>"Search" <kbd>"Ctrl K"</kbd></button>
+                <button class="button" title="As a link, or as a file" on:click=move |_| app.overlay.set(Some(Overlay::Share))>"Share"</button>
                 <button class="quiet" title="Light or dark (T)" on:click=move |_| turn_theme(app)>"Theme"</button>
-                <button class="quiet" title="Keys (?)" on:click=move |_| app.overlay.set(Some(Overlay::Help))>"Help"</button>
+                <button class="quiet help" title="Keys (?)" on:click=move |_| app.overlay.set(Some(Overlay::Help))>"Help"</button>
             </div>
         </header>
     }
@@ -117,12 +128,20 @@ fn ViewTabs(app: App) -> impl IntoView {
     let tab = move |(at, view): (usize, View)| {
         let badge = move || {
             let count = app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity != "notice").count());
-            (view == View::Findings && count > 0).then(|| view! { <span class="badge">{count}</span> })
+            let (bad, kept) = app.requests.count();
+            match view {
+                View::Findings if count > 0 => Some(view! { <span class="badge">{count}</span> }.into_any()),
+                View::Try if bad > 0 => {
+                    Some(view! { <span class="badge" title=format!("{bad} of {kept} kept requests do not end as expected")>{bad}</span> }.into_any())
+                }
+                View::Try if kept > 0 => Some(view! { <span class="badge good" title="All kept requests end as expected">{kept}</span> }.into_any()),
+                _ => None,
+            }
         };
         view! {
             <button
                 class="tab" role="tab" id=format!("tab-{}", view.name()) aria-controls="view" aria-selected=move || (app.view.get() == view).to_string()
-                title=format!("{} ({})", view.label(), at + 1) on:click=move |_| { app.view.set(view); app.writing.set(false); }
+                title=format!("{} ({})", view.label(), at + 1) on:click=move |_| app.show(view)
             >{view.label()} {badge}</button>
         }
     };
@@ -175,7 +194,7 @@ fn Status(app: App) -> impl IntoView {
     let severity = move |severity: &'static str| {
         let count = move || app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count());
         view! {
-            <button class="status-item" class:nothing=move || count() == 0 on:click=move |_| { app.view.set(View::Findings); app.writing.set(false); }>
+            <button class="status-item" class:nothing=move || count() == 0 on:click=move |_| app.show(View::Findings)>
                 <span class=format!("mark {severity}") aria-hidden="true"></span>{move || counted(count(), severity)}
             </button>
         }
@@ -198,12 +217,12 @@ fn Status(app: App) -> impl IntoView {
         app.compile();
     };
     let told = move || match app.work.get() {
-        Work::Idle if app.generation.get() == 0 => "compiling…".into(),
-        Work::Idle => app
+        Progress::Idle if app.generation.get() == 0 => "compiling…".into(),
+        Progress::Idle => app
             .compiled
             .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),
-        Work::Slow => "compiling…".into(),
-        Work::Ended => "ended after 10 s without an answer; the next edit tries again".into(),
+        Progress::Slow => "compiling…".into(),
+        Progress::Ended => "ended after 10 s without an answer; the next edit tries again".into(),
     };
     view! {
         <footer class="status">
@@ -212,7 +231,7 @@ fn Status(app: App) -> impl IntoView {
             {severity("error")} {severity("warning")}
             <span class="status-item wide-only">{move || counted(app.compiled.with(|compiled| compiled.routes), "route")}</span>
             <span class="status-item wide-only">{move || counted(app.compiled.with(|compiled| compiled.clusters), "cluster")}</span>
-            <span class="status-item grow" class:wrong=move || app.work.get() == Work::Ended role="status">{told}</span>
+            <span class="status-item grow" class:wrong=move || app.work.get() == Progress::Ended role="status">{told}</span>
             <span class="status-item local" title="Everything is worked out in this page; nothing is sent anywhere.">"local only"</span>
         </footer>
     }
@@ -256,10 +275,7 @@ fn keys(app: App, event: &KeyboardEvent) {
             crate::editor::focus();
         }
         digit => match digit.parse::<usize>().ok().and_then(|digit| View::ALL.get(digit.checked_sub(1)?).copied()) {
-            Some(view) => {
-                app.view.set(view);
-                app.writing.set(false);
-            }
+            Some(view) => app.show(view),
             None => done = false,
         },
     }

@@ -124,8 +124,7 @@ pub fn EditorPane(app: App) -> impl IntoView {
     Effect::new(move |_| {
         let Some(parent) = host.get() else { return };
         EDITOR.with_borrow_mut(|editor| *editor = Some(Editor::new(&parent, &calls(app), app.read_only)));
-        app.show_active();
-        app.compile();
+        app.begin();
     });
     view! { <div class="editor" node_ref=host></div> }
 }

@@ -7,7 +7,7 @@
 //! What must not be here: the element that others use (`web/npm`).
 
 use crate::state::App;
-use chancery_web::protocol::SourceFile;
+use chancery_web::protocol::{SourceFile, Work};
 use js_sys::{Array, Object, Reflect};
 use leptos::prelude::*;
 use serde::Deserialize;
@@ -64,9 +64,8 @@ pub fn start(app: App) {
         let Ok(said) = serde_json::from_str::<Said>(&text) else { return };
         match said.what.as_str() {
             "chancery:load" => {
-                app.dialect.set(said.dialect);
                 given.set_value(said.files.clone());
-                app.load(said.files);
+                app.load(Work { files: said.files, dialect: said.dialect, options: None }, Vec::new());
             }
             "chancery:set" => {
                 if let Some(view) = said.view.and_then(|name| crate::state::View::ALL.into_iter().find(|view| view.name() == name)) {

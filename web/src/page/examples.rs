@@ -2,7 +2,7 @@
 //!
 //! What must not be here: any of them by name, but for the one that is shown first.
 
-use chancery_web::protocol::SourceFile;
+use chancery_web::protocol::{SourceFile, Work};
 
 /// An example.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +21,11 @@ include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 pub const FIRST: &str = "play";
 
 impl Example {
-    /// As a file of the editor.
-    pub fn file(&self) -> SourceFile {
-        SourceFile { name: format!("{}.yaml", self.name), text: self.text.into() }
+    /// As a file of the editor, compiled as its comment asks.
+    pub fn work(&self) -> Work {
+        let file = SourceFile { name: format!("{}.yaml", self.name), text: self.text.into() };
+        let words = self.text.lines().find_map(|line| line.strip_prefix("# Options: ")).map(|words| words.trim().into());
+        Work { files: vec![file], dialect: Some(self.dialect.into()), options: words.map(serde_json::Value::String) }
     }
 
     /// What its first comment says.

@@ -33,10 +33,24 @@ pub fn dropped(app: App, data: &web_sys::DataTransfer) {
         let read = JsFuture::from(promise).await.ok().and_then(|value| value.as_string());
         let files: Option<Vec<SourceFile>> = read.and_then(|json| serde_json::from_str(&json).ok());
         match files {
-            Some(files) if !files.is_empty() => app.add(files),
+            Some(files) if !files.is_empty() => take(app, files),
             _ => app.say("There was no YAML or JSON in that"),
         }
     });
+}
+
+/// Resources come into tabs; a snapshot takes the place of everything; what a running Envoy told is compared with.
+fn take(app: App, mut files: Vec<SourceFile>) {
+    let holds = |file: &SourceFile, word: &str| file.name.ends_with(".json") && file.text.contains(word);
+    match &mut files[..] {
+        [one] if holds(one, "\"chancery_snapshot\"") => app.open(std::mem::take(&mut one.text)),
+        [one] if holds(one, "\"configs\"") || holds(one, "\"static_resources\"") => {
+            app.compare.text.set(std::mem::take(&mut one.text));
+            app.compare.with.set(crate::compare::Against::Text);
+            app.show(crate::state::View::Compare);
+        }
+        _ => app.add(files),
+    }
 }
 
 /// Formats the file that is shown; comments stay.

@@ -4,6 +4,7 @@
 
 use crate::editor;
 use crate::examples;
+use crate::share::Share;
 use crate::state::{App, Overlay, View};
 use crate::storage::{self, Session};
 use crate::views::markdown;
@@ -36,6 +37,7 @@ pub fn Overlays(app: App) -> impl IntoView {
             Overlay::Gallery => view! { <Sheet app=app title="Examples".to_string()><Gallery app=app /></Sheet> }.into_any(),
             Overlay::Help => view! { <Sheet app=app title="Keys".to_string()><Keys /></Sheet> }.into_any(),
             Overlay::Sessions => view! { <Sheet app=app title="Work that was put aside".to_string()><Sessions app=app /></Sheet> }.into_any(),
+            Overlay::Share => view! { <Sheet app=app title="Share".to_string()><Share app=app /></Sheet> }.into_any(),
             Overlay::Palette => view! { <Palette app=app /> }.into_any(),
             Overlay::Page { code, text } => view! { <Sheet app=app title=code>{markdown::shown(&text)}</Sheet> }.into_any(),
         })
@@ -94,8 +96,7 @@ fn Sessions(app: App) -> impl IntoView {
         let (title, told) = (session.title(), session.told());
         let open = move |_| {
             app.put_aside();
-            app.dialect.set(session.dialect.clone());
-            app.load(session.files.clone());
+            app.load(session.work.clone(), session.requests.clone());
             app.overlay.set(None);
         };
         view! { <button class="card" on:click=open><span class="card-name">{title}</span><span class="card-told">{told}</span><span class="card-foot">{when}</span></button> }
@@ -121,11 +122,13 @@ fn choices(app: App) -> Vec<Choice> {
     let mut out = Vec::new();
     let mut add = |label: String, detail: &str, act: Callback<()>| out.push(Choice { label, detail: detail.into(), act });
     for view in View::ALL {
-        add(format!("Show {}", view.label()), "view", Callback::new(move |()| app.view.set(view)));
+        add(format!("Show {}", view.label()), "view", Callback::new(move |()| app.show(view)));
     }
     add("Examples".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Gallery))));
     add("Light or dark".into(), "command", Callback::new(move |()| crate::app::turn_theme(app)));
     add("Work that was put aside".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Sessions))));
+    add("Share".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Share))));
+    add("Pin this state, to compare with".into(), "command", Callback::new(move |()| app.pin()));
     add("Clear everything".into(), "command", Callback::new(move |()| app.clear()));
     add("Keys".into(), "command", Callback::new(move |()| app.overlay.set(Some(Overlay::Help))));
     add("Format this file".into(), "command", Callback::new(move |()| crate::files::format(app)));

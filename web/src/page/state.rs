@@ -2,12 +2,14 @@
 //!
 //! What must not be here: how anything looks.
 
-use crate::address::Address;
+use crate::address::{self, Address};
+use crate::compare::Compare;
 use crate::editor;
 use crate::examples::{self, Example};
 use crate::link::{self, Silence, ask};
-use crate::storage;
-use chancery_web::protocol::{Compiled, Doc, Finding, Fix, Question, SourceFile, Span, Target, Thread};
+use crate::requests::Requests;
+use crate::storage::{self, Session};
+use chancery_web::protocol::{Compiled, Doc, Finding, Fix, Opened, Question, SavedRequest, SourceFile, Span, Target, Thread, Work};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
@@ -31,11 +33,15 @@ pub enum View {
     Ir,
     /// What is wrong, and what had no effect.
     Findings,
+    /// What becomes of a request.
+    Try,
+    /// What differs from another state.
+    Compare,
 }
 
 impl View {
     /// All of them, in the order of their tabs.
-    pub const ALL: [View; 5] = [View::Graph, View::Routes, View::Envoy, View::Ir, View::Findings];
+    pub const ALL: [View; 7] = [View::Graph, View::Routes, View::Envoy, View::Ir, View::Findings, View::Try, View::Compare];
 
     /// What the tab says.
     pub fn label(self) -> &'static str {
@@ -45,6 +51,8 @@ impl View {
             View::Envoy => "Envoy",
             View::Ir => "IR",
             View::Findings => "Findings",
+            View::Try => "Try",
+            View::Compare => "Compare",
         }
     }
 
@@ -56,6 +64,8 @@ impl View {
             View::Envoy => "envoy",
             View::Ir => "ir",
             View::Findings => "findings",
+            View::Try => "try",
+            View::Compare => "compare",
         }
     }
 }
@@ -69,6 +79,8 @@ pub enum Overlay {
     Help,
     /// Work that was put aside.
     Sessions,
+    /// The work as a link or a file.
+    Share,
     /// Search for anything, and commands.
     Palette,
     /// The page of a code.
@@ -82,7 +94,7 @@ pub enum Overlay {
 
 /// How the worker fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum Progress {
     /// Nothing to do.
     Idle,
     /// It works, and it takes a while.
@@ -100,6 +112,14 @@ pub struct App {
     pub active: RwSignal<usize>,
     /// The dialect, if the person chose one.
     pub dialect: RwSignal<Option<String>>,
+    /// Options besides, as a snapshot or an example brought them.
+    pub options: RwSignal<Option<serde_json::Value>>,
+    /// The work as it was opened.
+    pub opened: RwSignal<Work>,
+    /// Requests that are tried.
+    pub requests: Requests,
+    /// What is compared with.
+    pub compare: Compare,
     /// The last compile.
     pub compiled: RwSignal<Compiled>,
     /// Grows with each compile.
@@ -113,7 +133,7 @@ pub struct App {
     /// What lies over the page.
     pub overlay: RwSignal<Option<Overlay>>,
     /// How the worker fares.
-    pub work: RwSignal<Work>,
+    pub work: RwSignal<Progress>,
     /// `light`, `dark`, or nothing for the system's.
     pub theme: RwSignal<Option<String>>,
     /// The width of the editor, in per cent.
@@ -125,9 +145,11 @@ pub struct App {
     /// A word that is shown for a moment.
     pub toast: RwSignal<Option<String>>,
     /// What was there before everything was cleared.
-    pub cleared: RwSignal<Option<Vec<SourceFile>>>,
+    pub cleared: RwSignal<Option<Session>>,
     /// Whether the text cannot be changed.
     pub read_only: bool,
+    /// What the address brought, until it is opened.
+    shared: StoredValue<Option<String>>,
     /// Whether a compile is under way, and whether another is due.
     compiling: StoredValue<(bool, bool)>,
     /// Selections before and after the present one.
@@ -140,20 +162,23 @@ impl App {
         let (settings, asked) = (storage::settings(), address.example.as_deref().and_then(examples::named));
         let kept = storage::work().filter(|_| asked.is_none() && address.embed.is_none());
         let first = asked.or(examples::named(examples::FIRST)).or(examples::ALL.first());
-        let example = || first.map(|example| vec![example.file()]).unwrap_or_default();
-        let dialect = kept.as_ref().map_or_else(|| first.map(|example| example.dialect.into()), |kept| kept.dialect.clone());
-        let files = kept.map(|kept| kept.files).filter(|files| !files.is_empty()).unwrap_or_else(example);
+        let kept = kept.filter(|kept| !kept.work.files.is_empty());
+        let Session { work, requests, .. } = kept.unwrap_or_else(|| Session::now(first.map(Example::work).unwrap_or_default(), Vec::new()));
         Self {
-            files: RwSignal::new(files),
+            files: RwSignal::new(work.files.clone()),
             active: RwSignal::new(0),
-            dialect: RwSignal::new(dialect),
+            dialect: RwSignal::new(work.dialect.clone()),
+            options: RwSignal::new(work.options.clone()),
+            opened: RwSignal::new(work),
+            requests: Requests::new(requests),
+            compare: Compare::new(),
             compiled: RwSignal::new(Compiled::default()),
             generation: RwSignal::new(0),
             view: RwSignal::new(address.view.unwrap_or(View::Graph)),
             target: RwSignal::new(None),
             thread: RwSignal::new(None),
             overlay: RwSignal::new(None),
-            work: RwSignal::new(Work::Idle),
+            work: RwSignal::new(Progress::Idle),
             theme: RwSignal::new(address.theme.clone().or(settings.theme)),
             split: RwSignal::new(settings.split),
             embedded: address.embed.as_ref().map(|view| view != "all"),
@@ -161,9 +186,73 @@ impl App {
             toast: RwSignal::new(None),
             cleared: RwSignal::new(None),
             read_only: address.read_only,
+            shared: StoredValue::new(address.shared.clone()),
             compiling: StoredValue::new((false, false)),
             past: StoredValue::new((Vec::new(), Vec::new())),
         }
+    }
+
+    /// Begins: with what the address brought, or with what is there.
+    pub fn begin(self) {
+        match self.shared.get_value() {
+            Some(link) => self.open(link),
+            None => {
+                self.show_active();
+                self.compile();
+            }
+        }
+    }
+
+    /// Opens a link, its fragment or the text of a snapshot.
+    pub fn open(self, text: String) {
+        spawn_local(async move {
+            match ask::<Opened>(Question::Open(text)).await {
+                Ok(opened) => {
+                    self.put_aside();
+                    self.load(opened.work, opened.requests);
+                    self.overlay.set(None);
+                    if let Some(view) = address::read().view {
+                        self.show(view);
+                    }
+                    return;
+                }
+                Err(Silence::Refused(why)) => self.say(why),
+                Err(Silence::Ended) => {}
+            }
+            if self.generation.get_untracked() == 0 {
+                self.show_active();
+                self.compile();
+            }
+        });
+    }
+
+    /// Shows a view.
+    pub fn show(self, view: View) {
+        self.view.set(view);
+        self.writing.set(false);
+    }
+
+    /// The work as it stands.
+    pub fn work(self) -> Work {
+        Work { files: self.files.get_untracked(), dialect: self.dialect.get_untracked(), options: self.options.get_untracked() }
+    }
+
+    /// The same with the requests that were kept.
+    pub fn session(self) -> Session {
+        Session::now(self.work(), self.requests.saved.get_untracked())
+    }
+
+    /// Keeps the work where a reload finds it.
+    pub fn keep(self) {
+        if self.embedded.is_none() {
+            storage::keep_work(&self.session());
+        }
+    }
+
+    /// Pins the state, to compare with.
+    pub fn pin(self) {
+        self.compare.pin(self.work());
+        self.say("This state is pinned: Compare tells what changes from here");
     }
 
     /// Shows the file of the active tab in the editor.
@@ -184,6 +273,7 @@ impl App {
                 file.text = text;
             }
         });
+        address::forget_shared();
         self.compile();
     }
 
@@ -202,7 +292,7 @@ impl App {
                 set_timeout(
                     move || {
                         if waiting() {
-                            self.work.set(Work::Slow)
+                            self.work.set(Progress::Slow)
                         }
                     },
                     SLOW,
@@ -216,14 +306,13 @@ impl App {
                     LIMIT,
                 )
                 .ok();
-                let question = Question::Compile { files: self.files.get_untracked(), dialect: self.dialect.get_untracked() };
-                let answer = ask::<Compiled>(question).await;
+                let answer = ask::<Compiled>(Question::Compile(self.work())).await;
                 if let Some(limit) = limit {
                     limit.clear();
                 }
                 match answer {
                     Ok(compiled) => self.compiled_anew(compiled),
-                    Err(Silence::Ended) => self.work.set(Work::Ended),
+                    Err(Silence::Ended) => self.work.set(Progress::Ended),
                     Err(Silence::Refused(why)) => self.say(why),
                 }
                 if !self.compiling.get_value().1 {
@@ -235,14 +324,12 @@ impl App {
     }
 
     fn compiled_anew(self, compiled: Compiled) {
-        self.work.set(Work::Idle);
+        self.work.set(Progress::Idle);
         let shown: Vec<&Finding> = compiled.findings.iter().filter(|finding| finding.span.is_some()).collect();
         editor::set_findings(&serde_json::to_string(&shown).unwrap_or_default());
         self.compiled.set(compiled);
         self.generation.update(|generation| *generation += 1);
-        if self.embedded.is_none() {
-            self.files.with_untracked(|files| storage::keep_work(files, self.dialect.get_untracked()));
-        }
+        self.keep();
         if let Some(target) = self.target.get_untracked() {
             self.follow(target, false);
         }
@@ -336,10 +423,14 @@ impl App {
         editor::fix(&serde_json::to_string(fix).unwrap_or_default());
     }
 
-    /// Replaces all files.
-    pub fn load(self, files: Vec<SourceFile>) {
+    /// Replaces the work.
+    pub fn load(self, work: Work, requests: Vec<SavedRequest>) {
         self.files.with_untracked(|before| before.iter().for_each(|file| editor::forget(&file.name)));
-        self.files.set(if files.is_empty() { vec![SourceFile { name: "gateway.yaml".into(), text: String::new() }] } else { files });
+        self.opened.set(work.clone());
+        self.dialect.set(work.dialect);
+        self.options.set(work.options);
+        self.files.set(if work.files.is_empty() { vec![SourceFile { name: "gateway.yaml".into(), text: String::new() }] } else { work.files });
+        self.requests.load(requests);
         self.active.set(0);
         self.target.set(None);
         self.thread.set(None);
@@ -349,34 +440,35 @@ impl App {
 
     /// Puts the work aside, unless it is an example as it came.
     pub fn put_aside(self) {
-        let files = self.files.get_untracked();
-        if !examples::ALL.iter().any(|example| files.len() == 1 && files.iter().any(|file| file.text == example.text)) {
-            storage::put_aside(&files, self.dialect.get_untracked());
+        let session = self.session();
+        if !examples::ALL.iter().any(|example| example.work().files == session.work.files) || !session.requests.is_empty() {
+            storage::put_aside(session);
         }
     }
 
     /// Starts anew with nothing; what was there can be brought back.
     pub fn clear(self) {
         self.put_aside();
-        self.cleared.set(Some(self.files.get_untracked()));
-        self.load(Vec::new());
+        self.cleared.set(Some(self.session()));
+        self.load(Work { dialect: self.dialect.get_untracked(), ..Work::default() }, Vec::new());
+        address::forget_shared();
         self.say("Everything is cleared");
     }
 
     /// Brings back what was cleared.
     pub fn bring_back(self) {
-        if let Some(files) = self.cleared.get_untracked() {
+        if let Some(session) = self.cleared.get_untracked() {
             self.cleared.set(None);
             self.toast.set(None);
-            self.load(files);
+            self.load(session.work, session.requests);
         }
     }
 
     /// Shows an example.
     pub fn load_example(self, example: &Example) {
         self.put_aside();
-        self.dialect.set(Some(example.dialect.into()));
-        self.load(vec![example.file()]);
+        address::forget_shared();
+        self.load(example.work(), Vec::new());
         self.overlay.set(None);
     }
 

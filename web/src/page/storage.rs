@@ -2,7 +2,7 @@
 //!
 //! What must not be here: anything that leaves the browser.
 
-use chancery_web::protocol::SourceFile;
+use chancery_web::protocol::{SavedRequest, Work};
 use leptos::prelude::window;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -17,10 +17,12 @@ const MOST_BYTES: usize = 2_000_000;
 pub struct Session {
     /// When it was last changed, in milliseconds since 1970.
     pub when: f64,
-    /// The files.
-    pub files: Vec<SourceFile>,
-    /// The dialect, if the person chose one.
-    pub dialect: Option<String>,
+    /// The files, and how to compile them.
+    #[serde(flatten)]
+    pub work: Work,
+    /// Requests that were kept.
+    #[serde(default)]
+    pub requests: Vec<SavedRequest>,
 }
 
 /// How the page is set.
@@ -39,16 +41,25 @@ impl Default for Settings {
 }
 
 impl Session {
+    /// Work as it stands now.
+    pub fn now(work: Work, requests: Vec<SavedRequest>) -> Self {
+        Self { when: js_sys::Date::now(), work, requests }
+    }
+
+    fn bytes(&self) -> usize {
+        self.work.files.iter().map(|file| file.text.len()).sum()
+    }
+
     /// What to call it.
     pub fn title(&self) -> String {
-        let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        let names: Vec<&str> = self.work.files.iter().map(|file| file.name.as_str()).collect();
         names.join(", ")
     }
 
     /// How much there is.
     pub fn told(&self) -> String {
-        let lines: usize = self.files.iter().map(|file| file.text.lines().count()).sum();
-        let resources: usize = self.files.iter().map(|file| file.text.lines().filter(|line| line.starts_with("kind:")).count()).sum();
+        let lines: usize = self.work.files.iter().map(|file| file.text.lines().count()).sum();
+        let resources: usize = self.work.files.iter().map(|file| file.text.lines().filter(|line| line.starts_with("kind:")).count()).sum();
         format!("{resources} resources, {lines} lines")
     }
 }
@@ -81,10 +92,20 @@ pub fn work() -> Option<Session> {
 }
 
 /// Keeps the work.
-pub fn keep_work(files: &[SourceFile], dialect: Option<String>) {
-    if files.iter().map(|file| file.text.len()).sum::<usize>() <= MOST_BYTES {
-        set("chancery.work", &Session { when: js_sys::Date::now(), files: files.to_vec(), dialect });
+pub fn keep_work(session: &Session) {
+    if session.bytes() <= MOST_BYTES {
+        set("chancery.work", session);
     }
+}
+
+/// The state that was pinned, to compare with.
+pub fn pinned() -> Option<Work> {
+    get("chancery.pinned")
+}
+
+/// Keeps it.
+pub fn keep_pinned(work: &Work) {
+    set("chancery.pinned", work);
 }
 
 /// Sessions before, the last one first.
@@ -93,14 +114,14 @@ pub fn sessions() -> Vec<Session> {
 }
 
 /// Puts work aside.
-pub fn put_aside(files: &[SourceFile], dialect: Option<String>) {
-    let size: usize = files.iter().map(|file| file.text.len()).sum();
+pub fn put_aside(session: Session) {
+    let size = session.bytes();
     if size == 0 || size > MOST_BYTES / 4 {
         return;
     }
     let mut all = sessions();
-    all.retain(|session| session.files != files);
-    all.insert(0, Session { when: js_sys::Date::now(), files: files.to_vec(), dialect });
+    all.retain(|known| known.work.files != session.work.files);
+    all.insert(0, session);
     all.truncate(MOST);
     set("chancery.sessions", &all);
 }

@@ -3,9 +3,15 @@
 //! What must not be here: anything that the core could do for other hosts as well.
 
 #[cfg(target_arch = "wasm32")]
+mod compare;
+#[cfg(target_arch = "wasm32")]
 mod drawing;
 #[cfg(target_arch = "wasm32")]
+mod request;
+#[cfg(target_arch = "wasm32")]
 mod session;
+#[cfg(target_arch = "wasm32")]
+mod share;
 #[cfg(target_arch = "wasm32")]
 mod thread;
 #[cfg(target_arch = "wasm32")]

@@ -1,8 +1,11 @@
 //! What the worker keeps between questions: the compiler's memory, the last compile, and the documents that were looked at.
 //!
-//! What must not be here: how a document becomes rows (`tree`), and what belongs to a selection (`thread`).
+//! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
 
+use crate::compare::Loaded;
 use crate::drawing;
+use crate::request::{self, Ground};
+use crate::share;
 use crate::thread;
 use crate::tree::Tree;
 use chancery_core::backend::OutputMap;
@@ -10,10 +13,14 @@ use chancery_core::check::check;
 use chancery_core::compile::{Compilation, Compiler, Options};
 use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect::Dialect;
-use chancery_core::explain::{self, Positions, View, Viewed, completions, findings_of_all, hover, ledger, routes};
+use chancery_core::explain::compare::SideSource;
+use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::explain::{self, EnvoyConfig, Positions, View, Viewed, completions, findings_of_all, hover, ledger, routes};
 use chancery_core::resource::{Input, Inputs, SourceId};
 use chancery_core::text::{to_json, to_yaml};
-use chancery_web::protocol::{Answer, Compiled, Doc, Named, Question, Rows, SourceFile, Spot, Target, Thread};
+use chancery_web::protocol::{
+    Answer, Comparison, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,6 +29,12 @@ use std::collections::BTreeMap;
 pub struct Session {
     compiler: Compiler,
     compilation: Compilation,
+    /// What it was compiled with.
+    options: Options,
+    /// What Envoy gets of it, when it was asked for.
+    config: Option<EnvoyConfig>,
+    /// What was compared with last.
+    other: Option<Loaded>,
     trees: BTreeMap<Doc, Tree>,
     /// Documents of the compile before: what is folded in them stays so.
     before: BTreeMap<Doc, Tree>,
@@ -51,6 +64,30 @@ pub fn span(of: &explain::Span) -> chancery_web::protocol::Span {
     }
 }
 
+/// What there is to say, or why there is nothing.
+fn said<T: Serialize>(answer: &Result<T, String>) -> String {
+    match answer {
+        Ok(answer) => fine(answer),
+        Err(why) => refused(why),
+    }
+}
+
+/// Files as the core takes them.
+pub fn inputs(files: &[SourceFile]) -> Inputs {
+    Inputs { inputs: files.iter().map(|file| Input { name: file.name.as_str().into(), text: file.text.as_str().into() }).collect() }
+}
+
+/// How work is to be compiled.
+pub fn options(work: &Work) -> Result<Options, String> {
+    let mut options = match &work.options {
+        None => Options::default(),
+        Some(serde_json::Value::String(words)) => Options::from_words(words)?,
+        Some(data) => serde_json::from_value(data.clone()).map_err(|error| error.to_string())?,
+    };
+    options.dialect = work.dialect.as_deref().and_then(Dialect::named).or(options.dialect);
+    Ok(options)
+}
+
 impl Session {
     /// Answers a question.
     pub fn answer(&mut self, question: &str) -> String {
@@ -62,7 +99,7 @@ impl Session {
 
     fn dispatch(&mut self, question: Question) -> String {
         match question {
-            Question::Compile { files, dialect } => fine(&self.compile(files, dialect.as_deref())),
+            Question::Compile(work) => said(&self.compile(&work)),
             Question::Rows { doc, from, count } => fine(&self.rows(doc, from, count)),
             Question::Toggle { doc, node } => {
                 self.tree(doc).toggle(node);
@@ -94,7 +131,8 @@ impl Session {
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
             Question::Hover(spot) => {
                 let found = self.spot(&spot).and_then(|(source, offset)| hover(&self.compilation, &self.positions(), source, offset));
-                fine(&found)
+                let makes = if found.is_some() { self.makes(spot) } else { Vec::new() };
+                fine(&found.map(|found| serde_json::json!({ "found": found, "makes": makes })))
             }
             Question::Complete { spot, text } => {
                 let lines = chancery_core::text::LineIndex::new(&text);
@@ -111,7 +149,48 @@ impl Session {
                 Some(code) => fine(&code.page),
                 None => refused("there is no such code"),
             },
+            Question::Try(written) => said(&self.way(&written)),
+            Question::Curl(text) => match WrittenRequest::is_curl(&text) {
+                true => said(&WrittenRequest::from_curl(&text).map(Some)),
+                false => fine(&None::<WrittenRequest>),
+            },
+            Question::Suggest => fine(&request::suggestion(&routes(&self.compilation))),
+            Question::Judge(saved) => fine(&self.judge(&saved)),
+            Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.options, &sharing)),
+            Question::Open(text) => said(&share::opened(&text)),
+            Question::Compare(other) => said(&self.compare(other)),
         }
+    }
+
+    fn envoy_config(&mut self) -> &EnvoyConfig {
+        let compilation = &self.compilation;
+        self.config.get_or_insert_with(|| EnvoyConfig::of(compilation))
+    }
+
+    fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
+        self.tree(Doc::Envoy);
+        self.envoy_config();
+        let (Some(config), Some(tree)) = (&self.config, self.trees.get(&Doc::Envoy)) else { return Ok(Way::default()) };
+        request::way(&Ground { compilation: &self.compilation, positions: &self.positions(), config, map: tree.map() }, written)
+    }
+
+    fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
+        let gateway = Gateway::new(self.envoy_config());
+        saved.iter().map(|saved| saved.judge(&gateway)).collect()
+    }
+
+    fn compare(&mut self, other: Other) -> Result<Comparison, String> {
+        self.tree(Doc::Envoy);
+        self.envoy_config();
+        let loaded = match self.other.take().filter(|loaded| loaded.is(&other)) {
+            Some(loaded) => loaded,
+            None => Loaded::new(other)?,
+        };
+        let loaded = self.other.insert(loaded);
+        let positions = Positions::new(&self.compilation.inputs, &self.compilation.objects);
+        let (Some(config), Some(tree)) = (&self.config, self.trees.get(&Doc::Envoy)) else { return Ok(Comparison::default()) };
+        let now = SideSource { compilation: &self.compilation, positions: &positions, map: tree.map() };
+        Ok(loaded.compare(&now, config))
     }
 
     fn positions(&self) -> Positions<'_> {
@@ -125,17 +204,23 @@ impl Session {
         Some((source, offset))
     }
 
-    fn compile(&mut self, files: Vec<SourceFile>, dialect: Option<&str>) -> Compiled {
+    /// What a line makes of Envoy's configuration.
+    fn makes(&mut self, spot: Spot) -> Vec<String> {
+        self.tree(Doc::Envoy);
+        let core = thread::core_thread(&Target::Line { file: spot.file, line: spot.line }, &self.compilation, &self.trees);
+        self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
+    }
+
+    fn compile(&mut self, work: &Work) -> Result<Compiled, String> {
         let start = js_sys::Date::now();
-        let inputs = files.into_iter().map(|file| Input { name: file.name.into(), text: file.text.into() }).collect();
-        let inputs = Inputs { inputs };
-        let wanted = dialect.and_then(Dialect::named);
+        self.options = options(work)?;
+        let (inputs, wanted) = (inputs(&work.files), self.options.dialect);
         // An input of several dialects is compiled for each; one of them is shown, and what is found by all.
-        let mut sides = self.compiler.compile_each(&inputs, &Options::default());
+        let mut sides = self.compiler.compile_each(&inputs, &Options { dialect: None, ..self.options.clone() });
         if wanted.is_some_and(|wanted| sides.iter().all(|side| side.dialect != wanted)) {
-            sides = self.compiler.compile_each(&inputs, &Options { dialect: wanted, ..Options::default() });
+            sides = self.compiler.compile_each(&inputs, &self.options);
         }
-        let policy = Policy { at: Some((start / 1000.0) as i64), ..Policy::default() };
+        let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
         for side in &mut sides {
             check(side, &policy, &mut self.compiler.emitted);
         }
@@ -145,13 +230,14 @@ impl Session {
         let took = js_sys::Date::now() - start;
         self.before.append(&mut self.trees);
         self.graph = None;
+        self.config = None;
         let compilation = &self.compilation;
         let rows = ledger(compilation, &self.positions());
         let names = rows.iter().filter_map(|row| {
             let span = row.span.as_ref()?;
             Some(Named { label: row.resource.to_string(), file: span.file.to_string(), line: span.line })
         });
-        Compiled {
+        Ok(Compiled {
             dialect: compilation.dialect.name().into(),
             dialects: Dialect::ALL.iter().map(|dialect| dialect.name().into()).collect(),
             resources: rows.len(),
@@ -162,7 +248,7 @@ impl Session {
             names: names.collect(),
             // The page has types of its own, which read what the core writes.
             findings: serde_json::to_value(&found).and_then(serde_json::from_value).unwrap_or_default(),
-        }
+        })
     }
 
     fn whole_graph(&mut self) -> &explain::Graph {

@@ -5,7 +5,8 @@
 use crate::session::span;
 use crate::tree::Tree;
 use chancery_core::compile::Compilation;
-use chancery_core::explain::{OriginView, Positions, Thread as CoreThread, describe};
+use chancery_core::explain::{OriginView, Positions, Thread as CoreThread, describe, get};
+use chancery_core::text::to_json;
 use chancery_web::protocol::{Doc, ResourceRef, Span, Target, Thread};
 use std::collections::BTreeMap;
 
@@ -80,4 +81,26 @@ pub fn told(target: &Target, of: &CoreThread, compilation: &Compilation, trees: 
         spans.insert(0, Span { file: file.clone(), line: *line, end_line: *line, ..Span::default() });
     }
     Thread { title, told, spans, resources, ..Thread::default() }
+}
+
+/// Places that are told of one line.
+const MOST_MADE: usize = 4;
+
+/// What the fields of a line make in a document, a place each, with its value where that is short.
+pub fn makes(of: &CoreThread, compilation: &Compilation, tree: &Tree) -> Vec<String> {
+    if of.fields(compilation).is_empty() {
+        return Vec::new();
+    }
+    let places = of.places(compilation, tree.map());
+    let told = |pointer: &String| {
+        let names = describe(tree.root(), pointer);
+        let near = names.get(names.len().saturating_sub(2)..).unwrap_or_default().join(" › ");
+        let value = get(tree.root(), pointer).map(|value| to_json(value, false)).filter(|value| value.len() <= 80);
+        value.map_or(near.clone(), |value| format!("{near}: {value}"))
+    };
+    let mut out: Vec<String> = places.iter().take(MOST_MADE).map(told).collect();
+    if places.len() > MOST_MADE {
+        out.push(format!("and {} more places", places.len() - MOST_MADE));
+    }
+    out
 }

@@ -2,7 +2,8 @@
 //!
 //! What must not be here: what curl does besides requests.
 
-use super::request::{Protocol, Request};
+use super::request::Request;
+use super::written::WrittenRequest;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -56,6 +57,23 @@ impl Request {
     ///
     /// It has no URL, or cannot be read; says why.
     pub fn from_curl(command: &str) -> Result<Self, String> {
+        WrittenRequest::from_curl(command)?.read()
+    }
+}
+
+impl WrittenRequest {
+    /// Whether a text is a `curl` command.
+    #[must_use]
+    pub fn is_curl(text: &str) -> bool {
+        text.split_whitespace().next().is_some_and(|word| word == "curl" || word.ends_with("/curl"))
+    }
+
+    /// The request of a `curl` command.
+    ///
+    /// # Errors
+    ///
+    /// It has no URL, or cannot be read; says why.
+    pub fn from_curl(command: &str) -> Result<Self, String> {
         let command = command.replace("\\\r\n", " ").replace("\\\n", " ");
         let words = shlex::split(&command).ok_or("the quotes of the curl command do not match")?;
         let mut words = words.into_iter().peekable();
@@ -64,7 +82,7 @@ impl Request {
         let mut words = words.into_iter();
         let (mut method, mut url, mut headers): (Option<String>, Option<String>, Vec<(String, String)>) = (None, None, Vec::new());
         let (mut data, mut query, mut head, mut upload, mut certificate) = (Vec::new(), false, false, false, false);
-        let (mut protocol, mut port) = (Protocol::Http1, None);
+        let (mut http2, mut port) = (false, None);
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} of the curl command has no value"));
             match word.as_str() {
@@ -105,7 +123,7 @@ impl Request {
                     value()?;
                     certificate = true;
                 }
-                "--http2" | "--http2-prior-knowledge" | "--http3" => protocol = Protocol::Http2,
+                "--http2" | "--http2-prior-knowledge" | "--http3" => http2 = true,
                 "--url" => url = Some(value()?),
                 // HOST1:PORT1:HOST2:PORT2: where it really connects to.
                 "--connect-to" => port = value()?.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).map(u32::from),
@@ -129,25 +147,18 @@ impl Request {
             (.., true) => "POST",
             _ => "GET",
         };
-        let mut request = Request::new(method.as_deref().unwrap_or(usual), &url)?;
         let given = |name: &str| headers.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
-        let mut own = Vec::new();
-        if !given("user-agent") {
-            own.push(("user-agent", "curl"));
+        let mut all: Vec<(String, String)> = Vec::new();
+        for (name, value, sent) in
+            [("user-agent", "curl", true), ("accept", "*/*", true), ("content-type", "application/x-www-form-urlencoded", has_data && !query)]
+        {
+            if sent && !given(name) {
+                all.push((name.into(), value.into()));
+            }
         }
-        if !given("accept") {
-            own.push(("accept", "*/*"));
-        }
-        if has_data && !query && !given("content-type") {
-            own.push(("content-type", "application/x-www-form-urlencoded"));
-        }
-        for (name, value) in own.into_iter().chain(headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))) {
-            request.add_header(name, value);
-        }
-        request.protocol = protocol;
-        request.port = port;
-        request.client_certificate = certificate;
-        Ok(request)
+        all.append(&mut headers);
+        let method = method.unwrap_or_else(|| usual.to_string());
+        Ok(Self { method, url, headers: all, port, client_certificate: certificate, http2, ..Self::default() })
     }
 }
 

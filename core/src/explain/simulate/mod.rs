@@ -13,6 +13,7 @@ mod action;
 mod connection;
 mod curl;
 mod describe;
+mod ending;
 mod headers;
 mod manager;
 mod matcher;
@@ -21,6 +22,7 @@ mod request;
 mod run;
 mod simulation;
 mod table;
+mod written;
 
 pub(in crate::explain) use connection::{bound, chain_of, is_tls};
 pub(crate) use describe::addresses;
@@ -29,11 +31,13 @@ pub(crate) use matcher::parts as fraction;
 pub(in crate::explain) use matcher::{path_words, string_words};
 pub(in crate::explain) use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
 pub(in crate::explain) use request::host_of;
+pub use ending::{Ending, SavedRequest, Verdict};
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
     ChainTried, ClusterShare, ClusterView, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen, Setting,
     Simulation, Tried, Upstream,
 };
+pub use written::WrittenRequest;
 
 use super::{EnvoyConfig, Placed};
 use crate::backend::envoy::v3::pb;

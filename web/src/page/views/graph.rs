@@ -61,10 +61,14 @@ pub fn GraphView(app: App) -> impl IntoView {
     let wanted = RwSignal::new(String::new());
     let listed = RwSignal::new(false);
     let touched = RwSignal::new(false);
-    let size = move || host.get_untracked().map_or((800.0, 600.0), |host| (f64::from(host.client_width()), f64::from(host.client_height())));
+    let size =
+        move || host.try_get_untracked().flatten().map_or((800.0, 600.0), |host| (f64::from(host.client_width()), f64::from(host.client_height())));
     let fit = move || {
         let (width, height) = size();
-        let (full, tall) = drawing.with_untracked(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1))));
+        // Another view may be shown by now.
+        let Some((full, tall)) = drawing.try_with_untracked(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1)))) else {
+            return;
+        };
         let scale = ((width - 48.0) / full).min((height - 48.0) / tall).clamp(0.05, 1.25);
         let legible = scale.max(if full * 0.5 > width { 0.5 } else { scale });
         let scale = if full > width * 6.0 || tall > height * 6.0 { scale } else { legible };
@@ -84,7 +88,7 @@ pub fn GraphView(app: App) -> impl IntoView {
             if let Ok(Some(answer)) = ask::<Option<Drawing>>(Question::Graph(focus)).await {
                 let first = drawing.try_with_untracked(|drawing| drawing.frames.is_empty()).unwrap_or(true);
                 let _ = drawing.try_set(answer);
-                if first || !touched.get_untracked() {
+                if first || !touched.try_get_untracked().unwrap_or(true) {
                     request_animation_frame(fit);
                 }
             }

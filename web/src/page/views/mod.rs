@@ -2,9 +2,11 @@
 //!
 //! What must not be here: the worker's side of any of them.
 
+mod compare;
 mod findings;
 mod graph;
 pub mod markdown;
+mod request;
 mod routes;
 mod stages;
 mod tree;
@@ -24,6 +26,8 @@ pub fn Views(app: App) -> impl IntoView {
                 View::Envoy => view! { <tree::TreeView app=app doc=Doc::Envoy /> }.into_any(),
                 View::Ir => view! { <stages::StagesView app=app /> }.into_any(),
                 View::Findings => view! { <findings::FindingsView app=app /> }.into_any(),
+                View::Try => view! { <request::RequestView app=app /> }.into_any(),
+                View::Compare => view! { <compare::CompareView app=app /> }.into_any(),
             }}
         </div>
     }

@@ -25,7 +25,7 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
     let found = RwSignal::new(None::<Found>);
     let host = NodeRef::<Div>::new();
     let in_sight = move || {
-        let Some(host) = host.get_untracked() else { return (0, 60) };
+        let Some(host) = host.try_get_untracked().flatten() else { return (0, 60) };
         let first = (f64::from(host.scroll_top()) / HEIGHT).max(0.0) as u32;
         (first, (f64::from(host.client_height()) / HEIGHT).ceil() as u32 + 1)
     };
@@ -39,7 +39,7 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
         });
     };
     let scroll_to = move |row: u32| {
-        let Some(host) = host.get_untracked() else { return };
+        let Some(host) = host.try_get_untracked().flatten() else { return };
         let (top, height) = (f64::from(row) * HEIGHT, f64::from(host.client_height()));
         let now = f64::from(host.scroll_top());
         if top < now || top + HEIGHT > now + height {
@@ -83,7 +83,10 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
         let (text, after) = (wanted.get_untracked(), found.with_untracked(|found| found.as_ref().and_then(|found| found.node)));
         spawn_local(async move {
             if let Ok(answer) = ask::<Found>(Question::Find { doc, text, after, back }).await {
-                rows.update(|rows| rows.total = answer.total);
+                // Another view may be shown by now.
+                if rows.try_update(|rows| rows.total = answer.total).is_none() {
+                    return;
+                }
                 let row = answer.row;
                 cursor.set(answer.node);
                 found.set(Some(answer));

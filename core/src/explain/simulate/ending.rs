@@ -1,0 +1,117 @@
+//! How a request ends, as far as people expect it; and requests that are kept with what was expected of them.
+//!
+//! What must not be here: how it comes to that.
+
+use super::simulation::{ClusterShare, Outcome, Simulation};
+use super::{Gateway, WrittenRequest};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// How a request ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ending {
+    /// What is done with it.
+    pub outcome: Outcome,
+    /// Status of a response that Envoy makes itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u32>,
+    /// `Location` of a redirect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// Where it goes, and with what share.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<ClusterShare>,
+    /// `Host` as the upstream gets it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authority: Option<String>,
+    /// Path and query as the upstream gets them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+impl Ending {
+    /// Of a simulation.
+    #[must_use]
+    pub fn of(simulation: &Simulation) -> Self {
+        Self {
+            outcome: simulation.outcome,
+            status: simulation.status,
+            location: simulation.location.clone(),
+            clusters: simulation.clusters.clone(),
+            authority: simulation.upstream.as_ref().map(|upstream| upstream.authority.clone()),
+            path: simulation.upstream.as_ref().map(|upstream| upstream.path.clone()),
+        }
+    }
+
+    /// In a few words: `goes to cluster_shop as /v2/`.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let status = self.status.map(|status| format!(" {status}")).unwrap_or_default();
+        match self.outcome {
+            Outcome::Forward => {
+                let one = |share: &ClusterShare| match self.clusters.len() {
+                    1 => share.name.clone(),
+                    _ => format!("{} ({}%)", share.name, percent(share.percent)),
+                };
+                let to = self.clusters.iter().map(one).collect::<Vec<_>>().join(", ");
+                let path = self.path.as_ref().map(|path| format!(" as {path}")).unwrap_or_default();
+                format!("goes to {to}{path}")
+            }
+            Outcome::Redirect => format!("is redirected{status} to {}", self.location.as_deref().unwrap_or_default()),
+            Outcome::DirectResponse => format!("is answered{status} by Envoy itself"),
+            Outcome::NoRoute => format!("has no route: Envoy answers{status}"),
+            Outcome::NoVirtualHost => format!("has no virtual host: Envoy answers{status}"),
+            Outcome::Reset => "is cut off: Envoy closes the connection".to_owned(),
+            Outcome::NoFilterChain => "has no filter chain: Envoy closes the connection".to_owned(),
+            Outcome::NoListener => "has no listener".to_owned(),
+        }
+    }
+}
+
+/// Two decimals at most.
+fn percent(of: f64) -> String {
+    let text = format!("{of:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// A request that is kept, and what was expected of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedRequest {
+    /// The request.
+    pub request: WrittenRequest,
+    /// How it ended when it was kept, or is to end.
+    pub expected: Ending,
+}
+
+/// What became of a saved request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Whether it ends as expected.
+    pub holds: bool,
+    /// How it was to end, in words.
+    pub expected: String,
+    /// How it ends now, in words, or why it is no request.
+    pub now: String,
+    /// How it ends now; nothing where it is no request.
+    pub ending: Option<Ending>,
+}
+
+impl SavedRequest {
+    /// Tries it.
+    #[must_use]
+    pub fn judge(&self, gateway: &Gateway<'_>) -> Verdict {
+        let expected = self.expected.told();
+        match self.request.read() {
+            Ok(request) => {
+                let ending = Ending::of(&gateway.simulate(&request));
+                Verdict { holds: ending == self.expected, expected, now: ending.told(), ending: Some(ending) }
+            }
+            Err(why) => Verdict { holds: false, expected, now: why, ending: None },
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A request as people write it down: what forms, links and snapshots hold.
+//!
+//! What must not be here: what becomes of it.
+
+use super::request::{Protocol, Request};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use serde::{Deserialize, Serialize};
+
+/// A request, written down.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WrittenRequest {
+    /// The method; `GET` where it is empty.
+    pub method: String,
+    /// `https://host:port/path?query`.
+    pub url: String,
+    /// Headers in their order. `Host` takes the place of the URL's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
+    /// The port that the connection comes in at, where it is not to be found from the URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u32>,
+    /// The server's name in the TLS handshake, where it is not the URL's; empty for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sni: Option<String>,
+    /// Where the connection comes from, as an IP address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Whether the client shows a certificate.
+    #[serde(skip_serializing_if = "is_not")]
+    pub client_certificate: bool,
+    /// HTTP/2 rather than HTTP/1.1.
+    #[serde(skip_serializing_if = "is_not")]
+    pub http2: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_not(of: &bool) -> bool {
+    !of
+}
+
+/// Headers whose value says who the client is.
+const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+impl WrittenRequest {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(&self) -> Result<Request, String> {
+        let method = self.method.trim();
+        let mut request = Request::new(if method.is_empty() { "GET" } else { method }, self.url.trim())?;
+        for (name, value) in &self.headers {
+            request.add_header(name.trim(), value);
+        }
+        if let Some(port) = self.port {
+            request.port = Some(u16::try_from(port).map_err(|_| format!("`{port}` is no port"))?.into());
+        }
+        if let Some(sni) = &self.sni {
+            request.sni = Some(sni.trim().to_ascii_lowercase()).filter(|name| !name.is_empty());
+        }
+        if let Some(source) = &self.source {
+            request.source = Some(source.trim().parse::<IpAddr>().map_err(|_| format!("`{source}` is no IP address"))?);
+        }
+        request.client_certificate = self.client_certificate;
+        request.protocol = if self.http2 { Protocol::Http2 } else { Protocol::Http1 };
+        Ok(request)
+    }
+
+    /// The same without credentials: letters and digits of their values go, and what stands before the host of the URL.
+    #[must_use]
+    pub fn without_credentials(&self) -> Self {
+        let value = |(name, value): &(String, String)| {
+            let hidden = CREDENTIALS.iter().any(|known| name.trim().eq_ignore_ascii_case(known));
+            (name.clone(), if hidden { masked(value) } else { value.clone() })
+        };
+        let authority = self.url.find("://").map_or(0, |at| at + 3);
+        let (scheme, rest) = self.url.split_at(authority);
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let host = rest.get(..end).and_then(|authority| authority.rfind('@')).map_or(0, |at| at + 1);
+        let url = format!("{scheme}{}", rest.get(host..).unwrap_or_default());
+        Self { url, headers: self.headers.iter().map(value).collect(), ..self.clone() }
+    }
+}
+
+/// The value of a header of credentials: its scheme stays, and the names of cookies, by which routes may choose.
+fn masked(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut hide = !value.contains([' ', '=']);
+    for c in value.chars() {
+        out.push(if hide && c.is_alphanumeric() { 'x' } else { c });
+        hide = match c {
+            ' ' | '=' => true,
+            ';' => false,
+            _ => hide,
+        };
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn a_request_is_read_as_it_is_written() {
+        let written = WrittenRequest {
+            url: "https://shop.example.com:8443/a?b".into(),
+            headers: vec![("Host".into(), "other.example.com".into()), ("X-Version".into(), "2".into())],
+            port: Some(443),
+            source: Some("10.0.0.1".into()),
+            http2: true,
+            ..WrittenRequest::default()
+        };
+        let request = written.read().expect("a request");
+        assert_eq!((&*request.method, &*request.authority, &*request.path), ("GET", "other.example.com", "/a?b"));
+        assert_eq!((request.tls, request.sni.as_deref(), request.port), (true, Some("shop.example.com"), Some(443)));
+        assert_eq!(request.headers.first("x-version"), Some("2"));
+        let wrong = |written: WrittenRequest| written.read().expect_err("it is wrong");
+        assert_eq!(wrong(WrittenRequest { port: Some(70000), ..written.clone() }), "`70000` is no port");
+        assert_eq!(wrong(WrittenRequest { source: Some("here".into()), ..written }), "`here` is no IP address");
+        assert_eq!(wrong(WrittenRequest::default()), "the URL `` has no host");
+    }
+
+    #[test]
+    fn credentials_are_left_out() {
+        let headers = [("Authorization", "Bearer s3cr3t"), ("cookie", "canary=on; id=77"), ("x-api", "kept"), ("AUTHORIZATION", "token")];
+        let written = WrittenRequest {
+            url: "https://me:secret@shop.example.com/a@b".into(),
+            headers: headers.map(|(name, value)| (name.into(), value.into())).into(),
+            ..WrittenRequest::default()
+        };
+        let without = written.without_credentials();
+        assert_eq!(without.url, "https://shop.example.com/a@b");
+        let values: Vec<&str> = without.headers.iter().map(|(_, value)| value.as_str()).collect();
+        assert_eq!(values, ["Bearer xxxxxx", "canary=xx; id=xx", "kept", "xxxxx"]);
+    }
+}

@@ -1,0 +1,97 @@
+// The present state against another.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { clickLine, launch, open, ready, serve } from "../browser.mjs";
+
+let browser, server;
+before(async () => {
+  browser = await launch();
+  server = await serve();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const visit = async (options) => {
+  const opened = await open(browser, server.url, options);
+  await ready(opened.page);
+  await opened.page.click("#tab-compare");
+  return opened;
+};
+
+const verdict = (page, text) => page.locator(".verdict", { hasText: text }).waitFor();
+
+const weigh = async (page, more) => {
+  await clickLine(page, "weight: 1");
+  await page.keyboard.press("End");
+  await page.keyboard.type(more);
+};
+
+describe("compare", () => {
+  test("tells what changed since the work was opened: resources, and what Envoy gets, with the lines", async () => {
+    const { page, errors, close } = await visit();
+    await verdict(page, "Nothing differs.");
+    await weigh(page, "5");
+    await verdict(page, "Envoy gets something else.");
+    const mapping = page.locator(".change.changed", { hasText: "cart-next" }).first();
+    await mapping.locator(".change-path", { hasText: "spec.weight" }).waitFor();
+    assert.deepEqual(await mapping.locator(".change-side code").allTextContents(), ["10", "105"]);
+    await mapping.locator(".source").first().click();
+    await page.locator(".cm-line.thread-line", { hasText: /cart-next|weight: 105/ }).first().waitFor();
+    assert.ok((await page.locator(".changes").count()) === 2);
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  test("a pinned state is compared with, after a reload too", async () => {
+    const { page, close } = await visit();
+    await weigh(page, "5");
+    await verdict(page, "Envoy gets something else.");
+    await page.click("text=Pin this state");
+    await verdict(page, "Nothing differs.");
+    await page.keyboard.press("Escape");
+    await clickLine(page, "prefix: /api/");
+    await page.keyboard.press("End");
+    await page.keyboard.type("v2/");
+    await page.locator(".change", { hasText: "spec.prefix" }).first().waitFor();
+    await page.reload();
+    await ready(page);
+    await page.click("#tab-compare");
+    await page.selectOption("#compare-with", "pinned");
+    await page.locator(".change", { hasText: "spec.prefix" }).first().waitFor();
+    assert.equal(await page.locator(".change", { hasText: "spec.weight" }).count(), 0);
+    await close();
+  });
+
+  test("another tab of the browser is compared with", async () => {
+    const { page, context, close } = await visit();
+    const other = await context.newPage();
+    await other.goto(`${server.url}?example=canary`);
+    await ready(other);
+    await page.locator("#compare-with").focus();
+    const option = page.locator("#compare-with option", { hasText: "another tab: canary.yaml" });
+    await option.waitFor({ state: "attached" });
+    await page.selectOption("#compare-with", await option.getAttribute("value"));
+    await page.locator(".change.added", { hasText: "Mapping" }).first().waitFor();
+    await close();
+  });
+
+  test("a dump of a running Envoy is compared with, and what is no such thing is refused in words", async () => {
+    const { page, close } = await visit();
+    const listener = { "@type": "type.googleapis.com/envoy.config.listener.v3.Listener", name: "old", address: { socket_address: { address: "0.0.0.0", port_value: 9999 } } };
+    const dump = JSON.stringify({ configs: [{ "@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump", dynamic_listeners: [{ name: "old", active_state: { version_info: "1", listener } }] }] });
+    await page.selectOption("#compare-with", "text");
+    await page.fill(".dump", dump);
+    await verdict(page, "Compared with the running Envoy.");
+    await page.locator(".change.removed", { hasText: "old" }).waitFor();
+    await page.locator(".change.added", { hasText: "cluster_cart_shop_8080_shop" }).first().waitFor();
+    await page.fill(".dump", "<img src=x onerror=window.pwned=1>");
+    await page.locator(".wrong-request", { hasText: "holds no resource" }).waitFor();
+    assert.equal(await page.evaluate(() => window.pwned), undefined);
+    await page.fill(".dump", "");
+    await page.locator(".empty", { hasText: "Paste what Envoy's /config_dump tells" }).waitFor();
+    await close();
+  });
+});

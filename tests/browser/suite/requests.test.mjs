@@ -1,0 +1,112 @@
+// Requests that are tried, kept and tried again.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { clickLine, launch, open, ready, serve } from "../browser.mjs";
+
+let browser, server;
+before(async () => {
+  browser = await launch();
+  server = await serve();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const visit = async (options) => {
+  const opened = await open(browser, server.url, options);
+  await ready(opened.page);
+  await opened.page.click("#tab-try");
+  await opened.page.locator(".verdict").waitFor();
+  return opened;
+};
+
+const ask = (page, url) => page.fill(".url", url);
+const verdict = (page, text) => page.locator(".verdict", { hasText: text }).waitFor();
+
+describe("try a request", () => {
+  test("begins with a request that something takes, and tells its way step by step", async () => {
+    const { page, errors, close } = await visit();
+    assert.equal(await page.inputValue(".url"), "http://shop.example.com/cart/");
+    await verdict(page, "goes to cluster_cart_shop_8080_shop as /");
+    const steps = await page.locator(".stair-what").allTextContents();
+    assert.deepEqual(steps, ["Listener", "Filter chain", "Virtual host", "Routes", "Forward", "Cluster", "HTTP filters"]);
+    await ask(page, "http://shop.example.com/api/items?x=1");
+    await verdict(page, "goes to cluster_api_backend_8080_shop as /items?x=1");
+    const lost = page.locator(".tried:not(.taken)");
+    await lost.filter({ hasText: "header x-forwarded-proto wants exact https, saw http" }).first().waitFor();
+    await page.click(".stair-more");
+    await lost.filter({ hasText: "saw /api/items" }).first().waitFor();
+    assert.match(await page.locator(".tried.taken").textContent(), /prefix \/api\//);
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  test("a step, a route and a source lead to their lines", async () => {
+    const { page, close } = await visit();
+    await page.locator(".tried.taken .tried-name").click();
+    await page.locator(".cm-line.thread-line", { hasText: "name: cart" }).first().waitFor();
+    await page.locator(".stair", { hasText: "Listener" }).locator(".stair-name").click();
+    await page.locator(".stair.lit", { hasText: "Listener" }).waitFor();
+    await page.locator(".cm-line.thread-line", { hasText: "name: http" }).waitFor();
+    await close();
+  });
+
+  test("takes a curl command, headers and what the connection is", async () => {
+    const { page, close } = await visit();
+    await page.locator(".url").focus();
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData("text", "curl -X POST \\\n  -H 'x-version: 2' -d a=1 https://shop.example.com/api/");
+      document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await page.waitForFunction(() => document.querySelector(".method").value === "POST");
+    assert.equal(await page.inputValue(".url"), "https://shop.example.com/api/");
+    assert.match(await page.inputValue(".wide-headers textarea"), /x-version: 2/);
+    await verdict(page, "is cut off");
+    await ask(page, "http://shop.example.com/api/");
+    await verdict(page, "goes to cluster_api_backend_8080_shop");
+    await page.fill(".wide-headers textarea", "x-forwarded-proto: https\nhost: nobody.example.com");
+    await verdict(page, "has no");
+    await page.getByLabel("Source address").fill("here");
+    await page.keyboard.press("Tab");
+    await page.locator(".wrong-request", { hasText: "here is no IP address" }).waitFor();
+    await close();
+  });
+
+  test("kept requests are tests: tried again at each edit, after a reload too", async () => {
+    const { page, close } = await visit();
+    await page.click("text=Keep as test");
+    await page.locator(".kept.holds").waitFor();
+    assert.equal(await page.locator("#tab-try .badge.good").textContent(), "1");
+    await clickLine(page, "weight: 10");
+    await page.keyboard.press("End");
+    await page.keyboard.type("0");
+    await page.locator(".kept.fails", { hasText: "expected: goes to cluster_cart_shop_8080_shop" }).waitFor();
+    assert.equal(await page.locator("#tab-try .badge:not(.good)").textContent(), "1");
+    await page.reload();
+    await ready(page);
+    await page.click("#tab-try");
+    await page.locator(".kept.fails").waitFor();
+    await page.click("text=Accept");
+    await page.locator(".kept.holds").waitFor();
+    await page.click(".kept-forget");
+    await page.locator(".kept").waitFor({ state: "detached" });
+    await close();
+  });
+
+  test("says what is missing where nothing is configured", async () => {
+    const { page, close } = await visit();
+    await page.keyboard.press("Control+k");
+    await page.locator(".palette-input:focus").waitFor();
+    await page.keyboard.type("Clear everything");
+    await page.keyboard.press("Enter");
+    await page.locator(".empty", { hasText: "Write a URL" }).waitFor();
+    await ask(page, "http://nobody.example.com/");
+    await verdict(page, "has no");
+    await ask(page, "ftp://nobody");
+    await page.locator(".wrong-request", { hasText: "the scheme ftp is not HTTP's" }).waitFor();
+    await close();
+  });
+});

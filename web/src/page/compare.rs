@@ -1,0 +1,155 @@
+//! What the present state is compared with: as it was opened, a state that was pinned, another tab of the browser, or a text.
+//!
+//! What must not be here: how a comparison looks, and what differs.
+
+use crate::link::{Silence, ask};
+use crate::state::App;
+use crate::storage;
+use chancery_web::protocol::{Comparison, Other, Question, Work};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::prelude::*;
+use web_sys::{BroadcastChannel, MessageEvent};
+
+/// What is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Against {
+    /// The work as it was opened.
+    Opened,
+    /// The state that was pinned.
+    Pinned,
+    /// A tab of the browser, by its number.
+    Tab(String),
+    /// A text that was pasted or dropped.
+    Text,
+}
+
+/// Another tab of the browser that shows this page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tab {
+    /// By what it is told apart.
+    pub id: String,
+    /// The names of its files.
+    pub title: String,
+    /// What it holds.
+    pub work: Work,
+}
+
+/// What is compared with. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct Compare {
+    /// Which of them.
+    pub with: RwSignal<Against>,
+    /// The state that was pinned.
+    pub pinned: RwSignal<Option<Work>>,
+    /// The text.
+    pub text: RwSignal<String>,
+    /// Other tabs, as far as they answered.
+    pub tabs: RwSignal<Vec<Tab>>,
+    /// What differs, or why it cannot be told.
+    pub found: RwSignal<Option<Result<Comparison, String>>>,
+}
+
+impl Compare {
+    /// With the work as it was opened.
+    pub fn new() -> Self {
+        Self {
+            with: RwSignal::new(Against::Opened),
+            pinned: RwSignal::new(storage::pinned()),
+            text: RwSignal::new(String::new()),
+            tabs: RwSignal::new(Vec::new()),
+            found: RwSignal::new(None),
+        }
+    }
+
+    /// Pins a state.
+    pub fn pin(self, work: Work) {
+        storage::keep_pinned(&work);
+        self.pinned.set(Some(work));
+        self.with.set(Against::Pinned);
+    }
+
+    /// The other side; nothing while there is none.
+    fn other(self, app: App) -> Option<Other> {
+        match self.with.get() {
+            Against::Opened => Some(Other::Work(app.opened.get())),
+            Against::Pinned => self.pinned.get().map(Other::Work),
+            Against::Tab(id) => self.tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id).map(|tab| Other::Work(tab.work.clone()))),
+            Against::Text => self.text.with(|text| (!text.trim().is_empty()).then(|| Other::Text(text.clone()))),
+        }
+    }
+}
+
+/// Follows both sides while the comparison is shown.
+pub fn follow(app: App) {
+    let compare = app.compare;
+    call_tabs(app);
+    Effect::new(move |_| {
+        let (generation, other) = (app.generation.get(), compare.other(app));
+        let Some(other) = other.filter(|_| generation > 0) else {
+            compare.found.set(None);
+            return;
+        };
+        spawn_local(async move {
+            let found = match ask::<Comparison>(Question::Compare(other.clone())).await {
+                Ok(found) => Ok(found),
+                Err(Silence::Refused(why)) => Err(why),
+                Err(Silence::Ended) => return,
+            };
+            // Another side was chosen meanwhile.
+            if untrack(|| compare.other(app)).as_ref() == Some(&other) {
+                compare.found.set(Some(found));
+            }
+        });
+    });
+}
+
+/// What tabs of one browser say to each other.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Said {
+    /// Who is there?
+    Asked,
+    /// Here I am.
+    Here(Tab),
+}
+
+thread_local! {
+    static CHANNEL: Option<BroadcastChannel> = BroadcastChannel::new("chancery").ok();
+}
+
+fn tell(said: &Said) {
+    if let Ok(text) = serde_json::to_string(said) {
+        CHANNEL.with(|channel| channel.as_ref().map(|channel| channel.post_message(&text.into())));
+    }
+}
+
+/// Answers other tabs, and hears their answers.
+pub fn listen(app: App) {
+    let id = format!("{:x}", (js_sys::Math::random() * 1e15) as u64);
+    let heard = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+        let said = event.data().as_string().and_then(|text| serde_json::from_str::<Said>(&text).ok());
+        match said {
+            Some(Said::Asked) => {
+                let work = app.work();
+                let title = work.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
+                tell(&Said::Here(Tab { id: id.clone(), title, work }));
+            }
+            Some(Said::Here(tab)) => app.compare.tabs.update(|tabs| {
+                tabs.retain(|known| known.id != tab.id);
+                tabs.push(tab);
+                tabs.sort_by(|a, b| a.id.cmp(&b.id));
+            }),
+            None => {}
+        }
+    });
+    CHANNEL.with(|channel| channel.as_ref().map(|channel| channel.set_onmessage(Some(heard.as_ref().unchecked_ref()))));
+    heard.forget();
+}
+
+/// Asks other tabs who is there.
+pub fn call_tabs(app: App) {
+    app.compare.tabs.set(Vec::new());
+    tell(&Said::Asked);
+}

@@ -1,0 +1,74 @@
+//! The work as a link and as a file.
+//!
+//! What must not be here: what is in them, and the opening of either.
+
+use crate::address;
+use crate::link::ask;
+use crate::state::App;
+use chancery_web::protocol::{Question, Shared, Sharing};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+/// What the sheet holds.
+#[component]
+pub fn Share(app: App) -> impl IntoView {
+    let with_secrets = RwSignal::new(false);
+    let shared = RwSignal::new(Shared::default());
+    Effect::new(move |_| {
+        app.generation.track();
+        let sharing = Sharing { requests: app.requests.saved.get(), with_secrets: with_secrets.get(), page: address::page() };
+        spawn_local(async move {
+            if let Ok(mut answer) = ask::<Shared>(Question::Share(sharing)).await {
+                answer.link = format!("{}&view={}", answer.link, app.view.get_untracked().name());
+                shared.set(answer);
+            }
+        });
+    });
+    let link = move || shared.with(|shared| shared.link.clone());
+    let told = move || {
+        let files = app.files.with(Vec::len);
+        let requests = app.requests.saved.with(Vec::len);
+        let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let requests = if requests > 0 { format!(" and {}", count(requests, "kept request")) } else { String::new() };
+        format!("{}{requests}, the dialect and the options. Whoever opens it sees what you see; no server is asked.", count(files, "file"))
+    };
+    let secrets = move || {
+        let (secret, with) = (shared.with(|shared| shared.secret), with_secrets.get());
+        let (class, word) = match (secret, with) {
+            (false, _) => ("notice-line", "There is no key material in it."),
+            (true, false) => {
+                ("notice-line good", "Key material and credentials are left out: values of Secrets are replaced by stand-ins of the same form.")
+            }
+            (true, true) => ("notice-line bad", "Key material is in it. Whoever gets the link or the file has the keys."),
+        };
+        view! {
+            <p class=class role="status">{word}</p>
+            {secret.then(|| view! {
+                <label class="check"><input type="checkbox" prop:checked=with on:change=move |event| with_secrets.set(event_target_checked(&event)) />"Put the key material in"</label>
+            })}
+        }
+    };
+    let long = move || {
+        shared.with(|shared| shared.long).then(|| {
+            let length = shared.with(|shared| shared.link.len());
+            view! { <p class="notice-line warn">{format!("The link has {length} characters, and some programs cut such links off. The file is safer.")}</p> }
+        })
+    };
+    let whole = |event: leptos::ev::FocusEvent| event_target::<web_sys::HtmlInputElement>(&event).select();
+    let save = move |_| shared.with_untracked(|shared| crate::files::save("chancery-snapshot.json", "application/json", &shared.file));
+    view! {
+        <div class="share">
+            <p class="share-told">{told}</p>
+            {secrets}
+            <div class="share-row">
+                <input class="field grow share-link" type="text" readonly aria-label="Link" prop:value=link on:focus=whole />
+                <button class="button primary" on:click=move |_| app.copy(&shared.with_untracked(|shared| shared.link.clone()), "The link")>"Copy link"</button>
+            </div>
+            {long}
+            <div class="share-row">
+                <button class="button" on:click=save>"Download the snapshot"</button>
+                <span class="share-hint">"Drop it onto this page to open it. On the command line: " <code>"chancery open LINK"</code> ", or any command with the file."</span>
+            </div>
+        </div>
+    }
+}

@@ -1,0 +1,168 @@
+//! What differs between another state and the present one: resources first, then what Envoy gets, each with its lines.
+//!
+//! What must not be here: what differs.
+
+use super::findings::words;
+use crate::compare::{Against, Tab, call_tabs, follow};
+use crate::state::App;
+use chancery_web::protocol::{Change, Comparison, FieldChange, From};
+use leptos::prelude::*;
+
+/// Things that are listed at most of one sort.
+const MOST: usize = 300;
+
+/// Fields that are shown of one thing at first.
+const MOST_FIELDS: usize = 12;
+
+/// The view.
+#[component]
+pub fn CompareView(app: App) -> impl IntoView {
+    let compare = app.compare;
+    follow(app);
+    let choose = move |event| {
+        let value = event_target_value(&event);
+        compare.with.set(match value.as_str() {
+            "opened" => Against::Opened,
+            "pinned" => Against::Pinned,
+            "text" => Against::Text,
+            id => Against::Tab(id.into()),
+        });
+    };
+    let chosen = move || match compare.with.get() {
+        Against::Opened => "opened".to_string(),
+        Against::Pinned => "pinned".into(),
+        Against::Text => "text".into(),
+        Against::Tab(id) => id,
+    };
+    let tabs = move || {
+        let option =
+            |tab: Tab| view! { <option value=tab.id.clone() selected=move || chosen() == tab.id>{format!("another tab: {}", tab.title)}</option> };
+        compare.tabs.get().into_iter().map(option).collect_view()
+    };
+    let body = move || match compare.found.get() {
+        Some(Ok(found)) => view! { <Found app=app found=found /> }.into_any(),
+        Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
+        None => {
+            let word = match compare.with.get() {
+                Against::Pinned => "Nothing is pinned yet. Pin this state, then edit: what changes is told here.",
+                Against::Text => {
+                    "Paste what Envoy's /config_dump tells, a bootstrap, a snapshot, a link, or resources. A dropped JSON file does the same."
+                }
+                Against::Tab(_) => "That tab is gone.",
+                Against::Opened => "",
+            };
+            view! { <p class="empty">{word}</p> }.into_any()
+        }
+    };
+    view! {
+        <div class="bar">
+            <label class="bar-label" for="compare-with">"Against"</label>
+            <select id="compare-with" class="field" on:change=choose on:focus=move |_| call_tabs(app)>
+                <option value="opened" selected=move || chosen() == "opened">"as it was opened"</option>
+                <option value="pinned" selected=move || chosen() == "pinned">"the pinned state"</option>
+                {tabs}
+                <option value="text" selected=move || chosen() == "text">"a config dump or other text"</option>
+            </select>
+            <button class="button" title="Remember this state, to compare with" on:click=move |_| app.pin()>"Pin this state"</button>
+        </div>
+        {move || (compare.with.get() == Against::Text).then(|| view! {
+            <div class="wide">
+                <textarea
+                    class="field dump" rows="4" spellcheck="false" aria-label="Config dump, bootstrap, snapshot, link or resources" placeholder="curl -s localhost:8001/config_dump"
+                    prop:value=move || compare.text.get() on:input=move |event| compare.text.set(event_target_value(&event))
+                ></textarea>
+            </div>
+        })}
+        <div class="scroll" tabindex="0" aria-label="What differs">{body}</div>
+    }
+}
+
+/// `2 added, 1 changed`.
+fn summary(changes: &[Change]) -> String {
+    let kinds = ["added", "removed", "changed", "renamed", "moved"];
+    let counts = kinds.map(|kind| (changes.iter().filter(|change| change.change == kind).count(), kind));
+    counts.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
+}
+
+#[component]
+fn Found(app: App, found: Comparison) -> impl IntoView {
+    let Comparison { with, resources, envoy, notes } = found;
+    let against = if with.is_empty() { String::new() } else { format!(" Compared with {with}.") };
+    let (good, told) = match (resources.is_empty(), envoy.is_empty()) {
+        (true, true) => (true, format!("Nothing differs.{against}")),
+        (false, true) => (true, format!("Envoy gets the same, though resources differ.{against}")),
+        _ => (false, format!("Envoy gets something else.{against}")),
+    };
+    let section = move |title: &'static str, changes: Vec<Change>| {
+        (!changes.is_empty()).then(|| {
+            let more = changes.len().saturating_sub(MOST);
+            view! {
+                <section class="group changes">
+                    <h2 class="group-name">{title}" "<span class="count">{summary(&changes)}</span></h2>
+                    <ul>{changes.into_iter().take(MOST).map(|change| view! { <OneChange app=app change=change /> }).collect_view()}</ul>
+                    {(more > 0).then(|| view! { <p class="empty">{format!("and {more} more")}</p> })}
+                </section>
+            }
+        })
+    };
+    view! {
+        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "=" } else { "≠" }}</span><span>{told}</span></p>
+        {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
+        {section("Resources", resources)}
+        {section("What Envoy gets", envoy)}
+    }
+}
+
+#[component]
+fn OneChange(app: App, change: Change) -> impl IntoView {
+    let Change { change: what, kind, name, was, fields, after, .. } = change;
+    let sign = match what.as_str() {
+        "added" => "+",
+        "removed" => "−",
+        "changed" => "~",
+        _ => "›",
+    };
+    let was = was.map(|was| view! { <span class="change-was">{format!("{} {was}", if what == "renamed" { "was" } else { "from" })}</span> });
+    let source = after.into_iter().find_map(|from| from.span).map(|span| line(app, span));
+    let more = fields.len().saturating_sub(MOST_FIELDS);
+    let open = RwSignal::new(false);
+    let fields = StoredValue::new(fields);
+    let rows = move || {
+        let most = if open.get() { usize::MAX } else { MOST_FIELDS };
+        fields.get_value().into_iter().take(most).map(|field| view! { <OneField app=app field=field /> }).collect_view()
+    };
+    view! {
+        <li class=format!("change {what}")>
+            <div class="change-head">
+                <span class="change-sign" role="img" aria-label=what.clone()>{sign}</span>
+                <span class="change-kind">{kind}</span> <span class="change-name">{name}</span> {was}
+                <span class="stair-end">{source}</span>
+            </div>
+            <div class="change-fields">{rows}</div>
+            {move || (more > 0 && !open.get()).then(|| view! { <button class="link stair-more" on:click=move |_| open.set(true)>{format!("{more} more fields")}</button> })}
+        </li>
+    }
+}
+
+fn line(app: App, span: chancery_web::protocol::Span) -> impl IntoView {
+    let label = format!("{}:{}", span.file, span.line);
+    view! { <button class="chip source" on:click=move |_| app.go(&span)>{label}</button> }
+}
+
+#[component]
+fn OneField(app: App, field: FieldChange) -> impl IntoView {
+    let side = move |sign: &'static str, class: &'static str, value: Option<String>, from: Option<From>| {
+        value.map(|value| {
+            let source = from.and_then(|from| from.span).map(|span| line(app, span));
+            view! { <div class=class><span class="sent-sign">{sign}</span><code>{value}</code>{source}</div> }
+        })
+    };
+    let FieldChange { path, before, after, after_from, .. } = field;
+    view! {
+        <div class="change-field">
+            <span class="change-path">{path}</span>
+            {side("−", "change-side removed", before, None)}
+            {side("+", "change-side added", after, after_from)}
+        </div>
+    }
+}

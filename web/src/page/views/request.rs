@@ -1,0 +1,322 @@
+//! A request that is tried: its form, those that were kept, and its way through the gateway as a staircase.
+//!
+//! What must not be here: where a request goes.
+
+use super::findings::words;
+use super::tree::open_place;
+use crate::requests::{Requests, follow};
+use crate::state::App;
+use chancery_web::protocol::{Doc, Sent, Span, Step, Target, Tried, Way, WrittenRequest};
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+/// Methods that are offered.
+const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+/// Of more losers than this, those that fail by their path alone are folded.
+const MANY: usize = 8;
+
+/// The view.
+#[component]
+pub fn RequestView(app: App) -> impl IntoView {
+    let requests = app.requests;
+    follow(app);
+    let answer = move || {
+        match requests.way.get() {
+        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to see what Envoy does with it. A Listener, a Host and a Mapping, or an HTTPProxy, make a first route."</p> }.into_any(),
+        Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
+        Some(Ok(way)) => view! { <Answer app=app way=way /> }.into_any(),
+    }
+    };
+    view! {
+        <Form app=app />
+        <div class="scroll" tabindex="0" aria-label="What becomes of the request">
+            <Kept app=app />
+            {answer}
+        </div>
+    }
+}
+
+#[component]
+fn Form(app: App) -> impl IntoView {
+    let requests = app.requests;
+    let method = move || requests.form.with(|form| if form.method.is_empty() { "GET".to_string() } else { form.method.clone() });
+    let methods = move || {
+        let mine = method();
+        let other = (!METHODS.contains(&mine.as_str())).then(|| mine.clone());
+        METHODS
+            .into_iter()
+            .map(str::to_string)
+            .chain(other)
+            .map(|name| {
+                let chosen = name == mine;
+                view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
+            })
+            .collect_view()
+    };
+    let is_curl = |text: &str| text.trim_start().starts_with("curl ");
+    let pasted = move |event: web_sys::ClipboardEvent| {
+        let text = event.clipboard_data().and_then(|data| data.get_data("text").ok()).unwrap_or_default();
+        if is_curl(&text) {
+            event.prevent_default();
+            requests.take_curl(app, text);
+        }
+    };
+    let entered = move |event: KeyboardEvent| {
+        let text = requests.form.with_untracked(|form| form.url.clone());
+        if event.key() == "Enter" && is_curl(&text) {
+            requests.take_curl(app, text);
+        }
+    };
+    let keep = move |_| match requests.way.get_untracked() {
+        Some(Ok(way)) => requests.keep(app, way.ending),
+        _ => app.say("There is no request to keep yet"),
+    };
+    view! {
+        <div class="bar request-bar">
+            <select class="field method" aria-label="Method" prop:value=method on:change=move |event| requests.form.update(|form| form.method = event_target_value(&event))>{methods}</select>
+            <input
+                class="field grow url" type="text" inputmode="url" spellcheck="false" autocomplete="off" placeholder="http://shop.example.com/cart/, or a curl command" aria-label="URL, or a curl command"
+                prop:value=move || requests.form.with(|form| form.url.clone())
+                on:input=move |event| requests.form.update(|form| form.url = event_target_value(&event)) on:paste=pasted on:keydown=entered
+            />
+            <button class="quiet" aria-pressed=move || requests.wide.get().to_string() aria-expanded=move || requests.wide.get().to_string() on:click=move |_| requests.wide.update(|wide| *wide = !*wide)>"Headers, TLS"</button>
+            <button class="button" title="It is tried again at every edit, and turns red when it ends in another way" on:click=keep>"Keep as test"</button>
+        </div>
+        {move || requests.wide.get().then(|| view! { <Wide requests=requests /> })}
+    }
+}
+
+/// What is empty counts as not given.
+fn given(text: String) -> Option<String> {
+    Some(text.trim().to_string()).filter(|text| !text.is_empty())
+}
+
+#[component]
+fn Wide(requests: Requests) -> impl IntoView {
+    let form = requests.form;
+    let text = move |label: &'static str, hint: &'static str, get: fn(&WrittenRequest) -> String, set: fn(&mut WrittenRequest, Option<String>)| {
+        view! {
+            <label class="input">
+                <span>{label}</span>
+                <input class="field" type="text" spellcheck="false" autocomplete="off" placeholder=hint prop:value=move || form.with(get) on:change=move |event| form.update(|form| set(form, given(event_target_value(&event)))) />
+            </label>
+        }
+    };
+    let check = move |label: &'static str, get: fn(&WrittenRequest) -> bool, set: fn(&mut WrittenRequest, bool)| {
+        view! {
+            <label class="check"><input type="checkbox" prop:checked=move || form.with(get) on:change=move |event| form.update(|form| set(form, event_target_checked(&event))) />{label}</label>
+        }
+    };
+    view! {
+        <div class="wide">
+            <label class="input wide-headers">
+                <span>"Headers, one a line"</span>
+                <textarea class="field" rows="3" spellcheck="false" placeholder="x-version: 2" prop:value=move || requests.headers.get() on:input=move |event| requests.type_headers(event_target_value(&event))></textarea>
+            </label>
+            <div class="inputs">
+                {text("Server name (SNI)", "as in the URL", |form| form.sni.clone().unwrap_or_default(), |form, value| form.sni = value)}
+                {text("Port", "any that fits", |form| form.port.map(|port| port.to_string()).unwrap_or_default(), |form, value| form.port = value.and_then(|value| value.parse().ok()))}
+                {text("Source address", "any", |form| form.source.clone().unwrap_or_default(), |form, value| form.source = value)}
+                <div class="checks">
+                    {check("HTTP/2", |form| form.http2, |form, value| form.http2 = value)}
+                    {check("client certificate", |form| form.client_certificate, |form, value| form.client_certificate = value)}
+                </div>
+            </div>
+        </div>
+    }
+}
+
+/// The request in one line.
+fn line(request: &WrittenRequest) -> String {
+    format!("{} {}", if request.method.is_empty() { "GET" } else { &request.method }, request.url)
+}
+
+/// Requests that were kept, and whether they end as expected.
+#[component]
+fn Kept(app: App) -> impl IntoView {
+    let requests = app.requests;
+    let rows = move || {
+        let verdicts = requests.verdicts.get();
+        let row = |(at, saved): (usize, chancery_web::protocol::SavedRequest)| {
+            let verdict = verdicts.get(at).cloned();
+            let holds = verdict.as_ref().map(|verdict| verdict.holds);
+            let (class, mark, word) = match holds {
+                Some(true) => ("kept holds", "✓", "as expected"),
+                Some(false) => ("kept fails", "✗", "not as expected"),
+                None => ("kept", "·", "not tried yet"),
+            };
+            let request = saved.request.clone();
+            let label = line(&saved.request);
+            let chosen = {
+                let request = request.clone();
+                move || requests.form.with(|form| *form == request)
+            };
+            let told = verdict.map(|verdict| match verdict.holds {
+                true => view! { <span class="kept-told">{verdict.now}</span> }.into_any(),
+                false => view! {
+                    <span class="kept-told"><span class="kept-now">{verdict.now}</span> <span class="kept-expected">{format!("expected: {}", verdict.expected)}</span></span>
+                    {verdict.ending.is_some().then(|| view! { <button class="chip" title="From now on it is to end as it does now" on:click=move |_| requests.accept(app, at)>"Accept"</button> })}
+                }
+                .into_any(),
+            });
+            view! {
+                <li class=class class:chosen=chosen>
+                    <span class="kept-mark" role="img" aria-label=word>{mark}</span>
+                    <button class="kept-line" on:click=move |_| requests.fill(request.clone())>{label.clone()}</button>
+                    {told}
+                    <button class="quiet kept-forget" title="Forget it" aria-label=format!("Forget {label}") on:click=move |_| requests.forget(app, at)>"×"</button>
+                </li>
+            }
+        };
+        requests.saved.get().into_iter().enumerate().map(row).collect_view()
+    };
+    move || {
+        (!requests.saved.with(Vec::is_empty)).then(|| {
+            view! {
+                <section class="keeps" aria-label="Requests that were kept">
+                    <h2 class="group-name">{move || {
+                        let (bad, all) = requests.count();
+                        match (bad, all) {
+                            (0, all) => format!("{all} kept, all as expected"),
+                            (bad, all) => format!("{bad} of {all} kept not as expected"),
+                        }
+                    }}</h2>
+                    <ul>{rows}</ul>
+                </section>
+            }
+        })
+    }
+}
+
+#[component]
+fn Answer(app: App, way: Way) -> impl IntoView {
+    let Way { told, good, steps, notes, .. } = way;
+    view! {
+        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>"The request "{told}</span></p>
+        <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
+        {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
+    }
+}
+
+/// Whether a place of the bootstrap belongs to the selection.
+fn is_lit(app: App, pointer: Option<&String>) -> bool {
+    pointer.is_some_and(|pointer| app.thread.with(|thread| thread.as_ref().is_some_and(|thread| thread.envoy.iter().any(|place| place == pointer))))
+}
+
+fn select(app: App, pointer: Option<String>) {
+    if let Some(pointer) = pointer {
+        app.select(Target::Place { doc: Doc::Envoy, pointer });
+    }
+}
+
+fn source(app: App, span: Span) -> impl IntoView {
+    let label = format!("{}:{}", span.file, span.line);
+    view! { <button class="chip source" on:click=move |_| app.go(&span)>{label}</button> }
+}
+
+#[component]
+fn Stair(app: App, step: Step) -> impl IntoView {
+    let Step { what, name, lost, pointer, spans, told, tried, sent, settings } = step;
+    let lit = {
+        let pointer = pointer.clone();
+        move || is_lit(app, pointer.as_ref())
+    };
+    let title = match pointer.clone() {
+        Some(pointer) => {
+            let at = pointer.clone();
+            view! {
+                <button class="stair-name" on:click=move |_| select(app, Some(at.clone()))>{if name.is_empty() { "—".to_string() } else { name }}</button>
+                <span class="stair-end">
+                    {spans.into_iter().map(|span| source(app, span)).collect_view()}
+                    <button class="quiet" title="Show it in Envoy's configuration" on:click=move |_| open_place(app, pointer.clone())>"Envoy"</button>
+                </span>
+            }
+            .into_any()
+        }
+        None => view! { <span class="stair-name plain">{name}</span> }.into_any(),
+    };
+    view! {
+        <li class="stair" class:lost=lost class:lit=lit>
+            <div class="stair-head"><span class="stair-what">{what}</span>{title}</div>
+            {(!tried.is_empty()).then(|| view! { <Losers app=app tried=tried /> })}
+            {told.into_iter().map(|sentence| view! { <p class="stair-told">{words(&sentence)}</p> }).collect_view()}
+            {(!sent.is_empty()).then(|| view! { <div class="sent">{sent.into_iter().map(sent_line).collect_view()}</div> })}
+            {(!settings.is_empty()).then(|| view! {
+                <dl class="settings">{settings.into_iter().map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view()}</dl>
+            })}
+        </li>
+    }
+}
+
+fn sent_line(sent: Sent) -> impl IntoView {
+    let class = match sent.sign.as_str() {
+        "+" => "sent-line added",
+        "-" => "sent-line removed",
+        _ => "sent-line",
+    };
+    let sign = if sent.sign == "-" {
+        "−"
+    } else if sent.sign == "+" {
+        "+"
+    } else {
+        " "
+    };
+    view! { <div class=class><span class="sent-sign">{sign}</span><span>{sent.line}</span><span class="sent-by">{sent.by}</span></div> }
+}
+
+/// What was tried before the winner, and why it was not taken.
+#[component]
+fn Losers(app: App, tried: Vec<Tried>) -> impl IntoView {
+    let far = tried.iter().filter(|tried| tried.far && !tried.taken).count();
+    let fold = tried.len() > MANY && far > 0;
+    let open = RwSignal::new(!fold);
+    let tried = StoredValue::new(tried);
+    let rows = move || {
+        let open = open.get();
+        tried
+            .get_value()
+            .into_iter()
+            .filter(|tried| open || tried.taken || !tried.far)
+            .map(|tried| view! { <Loser app=app tried=tried /> })
+            .collect_view()
+    };
+    view! {
+        {move || (!open.get()).then(|| view! {
+            <button class="link stair-more" on:click=move |_| open.set(true)>{if far == 1 { "1 route more fails by its path".to_string() } else { format!("{far} routes more fail by their path") }}</button>
+        })}
+        <ul class="tried-list">{rows}</ul>
+    }
+}
+
+#[component]
+fn Loser(app: App, tried: Tried) -> impl IntoView {
+    let Tried { name, taken, matcher, expected, seen, pointer, span, .. } = tried;
+    let lit = {
+        let pointer = pointer.clone();
+        move || is_lit(app, pointer.as_ref())
+    };
+    let why = (!taken).then(|| {
+        let wants = (!matcher.is_empty()).then(|| view! { <span>{matcher}</span> " wants " <code class="wanted">{expected}</code> ", " });
+        let saw = match seen {
+            Some(seen) => view! { "saw " <code class="saw">{seen}</code> }.into_any(),
+            None => view! { "there is none" }.into_any(),
+        };
+        view! { <span class="tried-why">{wants}{saw}</span> }
+    });
+    let click = {
+        let pointer = pointer.clone();
+        move |_| select(app, pointer.clone())
+    };
+    let title = match &pointer {
+        Some(_) => view! { <button class="tried-name" on:click=click>{name}</button> }.into_any(),
+        None => view! { <span class="tried-name">{name}</span> }.into_any(),
+    };
+    view! {
+        <li class="tried" class:taken=taken class:lit=lit>
+            <span class="tried-mark" role="img" aria-label=if taken { "taken" } else { "not taken" }>{if taken { "✓" } else { "✗" }}</span>
+            {title} {why}
+            {span.map(|span| source(app, span))}
+        </li>
+    }
+}

@@ -1,0 +1,84 @@
+//! What differs between two states, and which they may be.
+//!
+//! What must not be here: how it is found.
+
+use super::{SourceFile, Span};
+use serde::{Deserialize, Serialize};
+
+/// What the present state is compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Other {
+    /// Work like that of the page.
+    Work(Work),
+    /// A text that a person gave: a dump of a running Envoy, a bootstrap, a snapshot, a link that holds one, or resources.
+    Text(String),
+}
+
+/// Files, and how to compile them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// The files.
+    pub files: Vec<SourceFile>,
+    /// The dialect, if the person chose one.
+    #[serde(default)]
+    pub dialect: Option<String>,
+    /// Options, as a snapshot has them, or in the words of the command line.
+    #[serde(default)]
+    pub options: Option<serde_json::Value>,
+}
+
+/// What differs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// What the present state was compared with, in a few words.
+    pub with: String,
+    /// Of resources.
+    pub resources: Vec<Change>,
+    /// Of what Envoy gets.
+    pub envoy: Vec<Change>,
+    /// What a running Envoy refused, or is not known of it.
+    pub notes: Vec<String>,
+}
+
+/// One thing that differs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// `added`, `removed`, `changed`, `renamed` or `moved`.
+    pub change: String,
+    /// What it is.
+    pub kind: String,
+    /// Its name, now where both have it.
+    pub name: String,
+    /// Its name or place before, where that is another.
+    pub was: Option<String>,
+    /// The fields that differ.
+    pub fields: Vec<FieldChange>,
+    /// What made it before.
+    pub before: Vec<From>,
+    /// What makes it now.
+    pub after: Vec<From>,
+}
+
+/// A field that differs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FieldChange {
+    /// Its path.
+    pub path: String,
+    /// Its value before.
+    pub before: Option<String>,
+    /// Its value now.
+    pub after: Option<String>,
+    /// What made it before.
+    pub before_from: Option<From>,
+    /// What makes it now.
+    pub after_from: Option<From>,
+}
+
+/// Where something comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct From {
+    /// The line.
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}

@@ -1,0 +1,77 @@
+//! A request's way through the gateway, step by step.
+//!
+//! What must not be here: what was asked; `chancery_core::explain::simulate` has requests, and what was expected of them.
+
+use super::Span;
+use chancery_core::explain::simulate::Ending;
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Way {
+    /// How it ends.
+    pub ending: Ending,
+    /// The same in words.
+    pub told: String,
+    /// Whether an upstream or a redirect has it, rather than an error.
+    pub good: bool,
+    /// The steps, in the order in which Envoy takes them.
+    pub steps: Vec<Step>,
+    /// What is not certain.
+    pub notes: Vec<String>,
+}
+
+/// A step of the way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// What it is, as in `Listener`.
+    pub what: String,
+    /// Its name.
+    pub name: String,
+    /// Whether the way ends here in vain.
+    pub lost: bool,
+    /// Where it stands in the bootstrap.
+    pub pointer: Option<String>,
+    /// The lines that made it.
+    pub spans: Vec<Span>,
+    /// What there is to say, a sentence each.
+    pub told: Vec<String>,
+    /// What was tried here, in order; the one that was taken last.
+    pub tried: Vec<Tried>,
+    /// The request as the upstream gets it, line by line.
+    pub sent: Vec<Sent>,
+    /// What else is set, by name.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Something that was tried: a filter chain or a route.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// What it is called.
+    pub name: String,
+    /// Whether it was taken.
+    pub taken: bool,
+    /// What ruled it out, as in `header x-version`; empty where the name says it already.
+    pub matcher: String,
+    /// What it wanted.
+    pub expected: String,
+    /// What it saw; nothing where there was nothing.
+    pub seen: Option<String>,
+    /// Whether only its path was ruled out, as of most routes.
+    pub far: bool,
+    /// Where it stands in the bootstrap.
+    pub pointer: Option<String>,
+    /// The line that made it.
+    pub span: Option<Span>,
+}
+
+/// A line of the request as the upstream gets it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// The line.
+    pub line: String,
+    /// `+` for what is added, `-` for what is taken away, else empty.
+    pub sign: String,
+    /// Who does it.
+    pub by: String,
+}

@@ -1,0 +1,93 @@
+//! The present state compared with another: work of a page, or what a person pasted.
+//!
+//! What must not be here: the comparison; that is `chancery_core::explain::compare`.
+
+use crate::session::{inputs, options};
+use chancery_core::backend::{OutputMap, envoy};
+use chancery_core::compile::{Compilation, Compiler};
+use chancery_core::explain::compare::{Side, SideSource, compare};
+use chancery_core::explain::{EnvoyConfig, Positions, Running, Snapshot, share};
+use chancery_core::resource::{Input, Inputs};
+use chancery_web::protocol::{Comparison, Other};
+
+/// The other side, read once.
+pub struct Loaded {
+    /// What it was made from.
+    of: Other,
+    state: State,
+    /// In a few words.
+    called: String,
+}
+
+enum State {
+    Compiled { compilation: Compilation, map: OutputMap, config: EnvoyConfig },
+    Running(Running),
+}
+
+impl Loaded {
+    /// Reads it.
+    pub fn new(of: Other) -> Result<Self, String> {
+        let compiled = |inputs: &Inputs, options| {
+            let mut compiler = Compiler::new();
+            let compilation = compiler.compile(inputs, options);
+            let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
+            State::Compiled { config: EnvoyConfig::of(&compilation), map, compilation }
+        };
+        let (state, called) = match &of {
+            Other::Work(work) => (compiled(&inputs(&work.files), &options(work)?), String::new()),
+            Other::Text(text) => {
+                let snapshot = match share::open(text.trim()).filter(|_| !text.trim().contains('\n')) {
+                    Some(snapshot) => Some(snapshot.map_err(|why| format!("The link {why}."))?),
+                    None if Snapshot::is_one(text) => Some(Snapshot::read(text).map_err(|why| format!("The text {why}."))?),
+                    None => None,
+                };
+                if let Some(snapshot) = snapshot {
+                    (compiled(&snapshot.inputs(), &snapshot.options), "the snapshot".into())
+                } else if Running::is_one(text) {
+                    let running = Running::read(text).map_err(|why| format!("The text {why}."))?;
+                    let version = running.envoy_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+                    (State::Running(running), format!("the running Envoy{version}"))
+                } else {
+                    let input = Input { name: "pasted.yaml".into(), text: text.as_str().into() };
+                    let state = compiled(&Inputs { inputs: [input].into() }, &Default::default());
+                    if matches!(&state, State::Compiled { compilation, .. } if compilation.objects.iter().all(|object| object.key.kind.is_empty())) {
+                        return Err(
+                            "The text holds no resource, and is neither what /config_dump tells, nor a bootstrap, a snapshot or a link.".into()
+                        );
+                    }
+                    (state, "the pasted resources".into())
+                }
+            }
+        };
+        Ok(Self { of, state, called })
+    }
+
+    /// Whether it was made from this.
+    pub fn is(&self, of: &Other) -> bool {
+        self.of == *of
+    }
+
+    /// How the present state differs from it.
+    pub fn compare(&self, now: &SideSource<'_>, config: &EnvoyConfig) -> Comparison {
+        let now = Side { config, source: Some(SideSource { compilation: now.compilation, positions: now.positions, map: now.map }) };
+        let found = match &self.state {
+            State::Compiled { compilation, map, config } => {
+                let positions = Positions::new(&compilation.inputs, &compilation.objects);
+                compare(&Side { config, source: Some(SideSource { compilation, positions: &positions, map }) }, &now)
+            }
+            State::Running(running) => compare(&Side { config: &running.config, source: None }, &now),
+        };
+        // The page has types of its own, which read what the core writes.
+        let read = |of: &[chancery_core::explain::compare::Change]| serde_json::to_value(of).and_then(serde_json::from_value).unwrap_or_default();
+        Comparison { with: self.called.clone(), resources: read(&found.resources), envoy: read(&found.envoy), notes: self.notes() }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let State::Running(running) = &self.state else { return Vec::new() };
+        let refused = running.refused.iter().map(|refused| format!("Envoy refused the {} {}: {}", refused.kind, refused.name, refused.details));
+        let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not work with it yet."));
+        let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
+        let without = (!running.has_endpoints).then(|| "Endpoints are not in the dump: /config_dump?include_eds tells them.".to_string());
+        refused.chain(warming).chain(unknown).chain(without).collect()
+    }
+}

@@ -1,0 +1,266 @@
+//! What becomes of a request, as steps that can be drawn: each with its name, its lines, and why the others were not taken.
+//!
+//! What must not be here: where the request goes; that is `chancery_core::explain::simulate`.
+
+use crate::session::span;
+use chancery_core::backend::OutputMap;
+use chancery_core::compile::Compilation;
+use chancery_core::explain::simulate::{self, Ending, Gateway, HeaderChange, Outcome};
+use chancery_core::explain::{EnvoyConfig, OriginView, Positions, RouteReport, RouteRow, report};
+use chancery_web::protocol::{Sent, Span, Step, Tried, Way, WrittenRequest};
+
+/// So many losers are told of; of more, the last ones.
+const MOST_TRIED: usize = 200;
+
+/// Lines that are told of one step.
+const MOST_SPANS: usize = 3;
+
+/// Where requests come to.
+pub struct Ground<'a> {
+    /// What was compiled.
+    pub compilation: &'a Compilation,
+    /// Where it stands in the texts.
+    pub positions: &'a Positions<'a>,
+    /// What Envoy gets.
+    pub config: &'a EnvoyConfig,
+    /// And what made it.
+    pub map: &'a OutputMap,
+}
+
+/// The way of a request.
+pub fn way(ground: &Ground<'_>, written: &WrittenRequest) -> Result<Way, String> {
+    let request = written.read()?;
+    let simulation = Gateway::new(ground.config).simulate_tracing(&request);
+    let origins = |pointer: &str| {
+        let made = ground.map.lookup(pointer).into_iter().flat_map(|made| made.origins);
+        made.map(|origin| OriginView::of(*origin, ground.compilation, ground.positions)).collect()
+    };
+    let report = report(simulation, origins);
+    let ending = Ending::of(&report.simulation);
+    let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
+    let mut walk = Walk { report: &report, steps: Vec::new() };
+    walk.connection();
+    walk.host();
+    walk.routes();
+    walk.end(&ending);
+    walk.clusters();
+    walk.filters();
+    let Walk { steps, .. } = walk;
+    Ok(Way { told: ending.told(), ending, good, steps, notes: report.simulation.notes })
+}
+
+struct Walk<'a> {
+    report: &'a RouteReport,
+    steps: Vec<Step>,
+}
+
+fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Two decimals at most.
+fn percent(of: f64) -> String {
+    format!("{of:.2}").trim_end_matches('0').trim_end_matches('.').into()
+}
+
+impl<'a> Walk<'a> {
+    fn simulation(&self) -> &'a simulate::Simulation {
+        &self.report.simulation
+    }
+
+    /// A step with the place and the lines that are known of it.
+    fn step(&self, what: &str, name: &str, of: &str) -> Step {
+        let places = &self.simulation().places;
+        let pointer = places.iter().find(|place| place.of == of).map(|place| place.pointer.clone());
+        Step { what: what.into(), name: name.into(), pointer, spans: self.spans(of), ..Step::default() }
+    }
+
+    fn spans(&self, of: &str) -> Vec<Span> {
+        let all = self.report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.span.as_ref());
+        let mut out: Vec<Span> = Vec::new();
+        for span in all.map(span) {
+            if out.len() < MOST_SPANS && !out.iter().any(|known| known.file == span.file && known.line == span.line) {
+                out.push(span);
+            }
+        }
+        out
+    }
+
+    fn connection(&mut self) {
+        let simulation = self.simulation();
+        let Some(connection) = &simulation.connection else { return };
+        let mut step = self.step("Listener", simulation.listener.as_deref().unwrap_or_default(), "listener");
+        let why = connection.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        step.told.push(format!("bound to {}{why}", connection.address));
+        self.steps.push(step);
+        let mut step = self.step("Filter chain", simulation.filter_chain.as_deref().unwrap_or("none"), "filter_chain");
+        step.lost = simulation.filter_chain.is_none();
+        let failed = |chain: &simulate::ChainTried| {
+            let failed = chain.failed.as_ref()?;
+            Some(Tried {
+                name: chain.name.clone(),
+                matcher: failed.matcher.clone(),
+                expected: failed.expected.clone(),
+                seen: failed.seen.clone(),
+                ..Tried::default()
+            })
+        };
+        step.tried = connection.chains.iter().filter_map(failed).collect();
+        if let Some(taken) = connection.chains.iter().find(|chain| chain.matched) {
+            let wanted = if taken.criteria.is_empty() { "it takes any connection".into() } else { taken.criteria.join(", ") };
+            step.told.push(wanted);
+        }
+        self.steps.push(step);
+    }
+
+    fn host(&mut self) {
+        let simulation = self.simulation();
+        let Some(host) = &simulation.host else { return };
+        let mut step = self.step("Virtual host", simulation.virtual_host.as_deref().unwrap_or("none"), "virtual_host");
+        step.told = simulation.seen.iter().flat_map(|seen| seen.changes.iter().cloned()).collect();
+        let all = counted(host.of, "virtual host");
+        step.told.push(match (&host.domain, host.by) {
+            (Some(domain), Some("exact")) => format!("it has the domain {domain}"),
+            (Some(_), Some("any")) => format!("it takes every host; none of {all} has {}", host.looked_for),
+            (Some(domain), _) => format!("{} is in {domain}", host.looked_for),
+            (None, _) => format!("none of {all} has {}", host.looked_for),
+        });
+        step.lost = host.domain.is_none();
+        self.steps.push(step);
+    }
+
+    fn routes(&mut self) {
+        let simulation = self.simulation();
+        if simulation.host.as_ref().is_none_or(|host| host.domain.is_none()) {
+            return;
+        }
+        let of = simulation.host.as_ref().map_or(0, |host| host.routes);
+        let mut step = self.step("Routes", &format!("{} of {of} tried", simulation.tried.len()), "");
+        step.lost = simulation.route.is_none();
+        let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
+        let tried = |tried: &simulate::Tried| {
+            let mut failed = tried.failed.clone().unwrap_or_default();
+            if failed.matcher == "runtime_fraction" && failed.seen.is_none() {
+                failed.seen = Some("one of the others".into());
+            }
+            // A path matcher is told with the route already.
+            let own = tried.path == format!("{} {}", failed.matcher, failed.expected);
+            Tried {
+                name: match tried.odds {
+                    Some(odds) => format!("{}, {}% of requests", tried.path, percent(odds)),
+                    None => tried.path.clone(),
+                },
+                taken: tried.matched,
+                far: matches!(failed.matcher.as_str(), "prefix" | "path" | "path_separated_prefix"),
+                matcher: if own { String::new() } else { failed.matcher },
+                expected: if own { String::new() } else { failed.expected },
+                seen: failed.seen,
+                pointer: host.map(|host| format!("{host}/routes/{}", tried.index)),
+                span: self.spans(&format!("tried {}", tried.index)).into_iter().next(),
+            }
+        };
+        let first = simulation.tried.len().saturating_sub(MOST_TRIED);
+        step.tried = simulation.tried.iter().skip(first).map(tried).collect();
+        if first > 0 {
+            step.told.push(format!("{} before these did not match", counted(first, "route")));
+        }
+        if let Some(shadowed) = simulation.shadowed.first() {
+            let more = if simulation.shadowed.len() > 1 { format!(" and {} more", simulation.shadowed.len() - 1) } else { String::new() };
+            step.told.push(format!("after it, {}{more} would have taken it too", shadowed.path));
+        }
+        self.steps.push(step);
+    }
+
+    fn end(&mut self, ending: &Ending) {
+        let simulation = self.simulation();
+        let (what, name) = match simulation.outcome {
+            Outcome::Forward => ("Forward", simulation.route.as_ref().map(|route| route.path.clone()).unwrap_or_default()),
+            Outcome::Redirect => ("Redirect", simulation.location.clone().unwrap_or_default()),
+            _ => ("End", String::new()),
+        };
+        let mut step = self.step(what, &name, "route");
+        step.lost = !matches!(simulation.outcome, Outcome::Forward | Outcome::Redirect);
+        if simulation.outcome != Outcome::Forward {
+            step.told.push(format!("the request {}", ending.told()));
+        }
+        step.told.extend(simulation.why.clone());
+        step.told.extend(simulation.body.as_ref().map(|body| format!("with the body {body:?}")));
+        if let Some(upstream) = &simulation.upstream {
+            let plain = |line: String| Sent { line, ..Sent::default() };
+            step.sent.push(plain(format!("{} {}", upstream.method, upstream.path)));
+            step.sent.push(plain(format!("host: {}", upstream.authority)));
+            step.sent.extend(upstream.headers_added.iter().map(change));
+            step.sent.extend(upstream.headers_removed.iter().map(|name| Sent { line: name.clone(), sign: "-".into(), ..Sent::default() }));
+            step.sent.extend(upstream.headers_by_envoy.iter().map(change));
+        }
+        let timeout = simulation.timeout.as_deref().map(|timeout| if timeout == "0s" { "none" } else { timeout });
+        step.settings.extend(timeout.map(|timeout| ("timeout".to_string(), timeout.to_string())));
+        step.settings.extend(simulation.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())));
+        for header in &simulation.response_headers {
+            step.settings.push((format!("response header {}", header.name), header.value.clone().unwrap_or_else(|| "removed".into())));
+        }
+        self.steps.push(step);
+    }
+
+    fn clusters(&mut self) {
+        let simulation = self.simulation();
+        for share in &simulation.clusters {
+            let what = if simulation.clusters.len() > 1 { format!("Cluster, {}%", percent(share.percent)) } else { "Cluster".into() };
+            let mut step = self.step(&what, &share.name, &format!("cluster {}", share.name));
+            if let Some(view) = simulation.upstream_clusters.iter().find(|view| view.name == share.name) {
+                step.lost = !view.known;
+                if !view.known {
+                    step.told.push("there is no such cluster".into());
+                } else {
+                    let endpoints = match view.endpoints.len() {
+                        0 => "endpoints not known".into(),
+                        1..=4 => view.endpoints.join(", "),
+                        more => format!("{} and {} more", view.endpoints.iter().take(3).cloned().collect::<Vec<_>>().join(", "), more - 3),
+                    };
+                    step.told.push(format!("{endpoints}; {} {}", view.discovery, view.load_balancing));
+                    step.settings.extend(view.tls.iter().map(|tls| ("TLS".to_string(), tls.clone())));
+                    step.settings.extend(view.circuit_breakers.iter().map(|limit| ("circuit breakers".to_string(), limit.clone())));
+                    step.settings.extend(view.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())));
+                }
+            }
+            self.steps.push(step);
+        }
+    }
+
+    fn filters(&mut self) {
+        let simulation = self.simulation();
+        // The router alone is no news.
+        if simulation.filters.len() < 2 {
+            return;
+        }
+        let mut step = self.step("HTTP filters", &counted(simulation.filters.len(), "filter"), "");
+        let does = |filter: &simulate::FilterStep| match (filter.enabled, &filter.does) {
+            (false, _) => "off for this request".to_string(),
+            (true, does) => does.clone().unwrap_or_default(),
+        };
+        step.settings = simulation.filters.iter().map(|filter| (filter.name.clone(), does(filter))).collect();
+        self.steps.push(step);
+    }
+}
+
+fn change(of: &HeaderChange) -> Sent {
+    Sent {
+        line: of.value.as_ref().map_or_else(|| of.name.clone(), |value| format!("{}: {value}", of.name)),
+        sign: if of.action == "remove" { "-" } else { "+" }.into(),
+        by: of.level.replace('_', " "),
+    }
+}
+
+/// A request that something takes: the first route that was written and goes somewhere.
+pub fn suggestion(rows: &[RouteRow]) -> Option<WrittenRequest> {
+    let plain = |row: &RouteRow| {
+        let path = ["prefix ", "segments ", "exactly "].iter().find_map(|word| row.path.strip_prefix(word))?;
+        let host = row.domains.iter().find(|domain| !domain.ends_with(".*"))?;
+        let host = if host == "*" { "example.com".into() } else { host.replacen('*', "www", 1) };
+        let scheme = if row.chain.starts_with("TLS") { "https" } else { "http" };
+        Some(WrittenRequest { method: "GET".into(), url: format!("{scheme}://{host}{path}"), ..WrittenRequest::default() })
+    };
+    let written = || rows.iter().filter(|row| !row.made_by.is_empty());
+    let best = written().filter(|row| row.action == "forward" && row.conditions.is_empty()).find_map(plain);
+    best.or_else(|| written().find_map(plain))
+}

@@ -1,0 +1,31 @@
+//! Work as a link and as a file, and what such a thing holds.
+//!
+//! What must not be here: the formats; those are `chancery_core::explain::{Snapshot, share}`.
+
+use chancery_core::compile::{Compilation, Options};
+use chancery_core::explain::{Snapshot, share};
+use chancery_web::protocol::{Opened, Shared, Sharing, SourceFile, Work};
+
+/// Hands the present work on.
+pub fn shared(compilation: &Compilation, options: &Options, sharing: &Sharing) -> Shared {
+    let snapshot = |with_secrets| Snapshot::new(compilation, options, &[], with_secrets).with_requests(&sharing.requests);
+    let (without, with) = (snapshot(false), snapshot(true));
+    let (hidden, shown) = (without.inputs().inputs, with.inputs().inputs);
+    let secret = hidden.iter().zip(&shown).any(|(hidden, shown)| hidden.text != shown.text) || without.requests() != with.requests();
+    let chosen = if sharing.with_secrets { with } else { without };
+    let link = share::link(&sharing.page, &chosen);
+    Shared { long: link.len() > share::LONG_LINK, link, file: chosen.write(), secret }
+}
+
+/// Opens a link, its fragment or a file.
+pub fn opened(text: &str) -> Result<Opened, String> {
+    let snapshot = match share::open(text.trim()) {
+        Some(snapshot) if !Snapshot::is_one(text) => snapshot.map_err(|why| format!("The link {why}"))?,
+        _ if Snapshot::is_one(text) => Snapshot::read(text).map_err(|why| format!("The file {why}"))?,
+        _ => return Err("There is no snapshot in the link".into()),
+    };
+    let files = snapshot.inputs().inputs.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text.to_string() });
+    let options = serde_json::to_value(&snapshot.options).ok();
+    let dialect = snapshot.options.dialect.map(|dialect| dialect.name().into());
+    Ok(Opened { work: Work { files: files.collect(), dialect, options }, requests: snapshot.requests().to_vec(), redacted: snapshot.redacted })
+}
