@@ -9,6 +9,7 @@ use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::output_map::Trace;
 use crate::compile::Compilation;
+use crate::config::{Config, Resource};
 use crate::ir::Ir;
 use crate::resource::Origin;
 use crate::text::{Node, Object, Str, Value};
@@ -29,6 +30,27 @@ pub fn dump(ir: &Ir) -> (Node, OutputMap) {
 pub fn dump_tree(ir: &Ir) -> Node {
     let mut dumper = Dumper { trace: Trace::off(), shown: None };
     ir.serialize(&mut dumper).unwrap_or_else(|_| null())
+}
+
+/// The configuration as loaded as a tree, and where in it each field went. Key material is in neither.
+pub fn dump_config(config: &Config) -> (Node, OutputMap) {
+    let mut trace = Trace::on();
+    for (key, bucket) in config.keys().filter_map(|key| Some((key, config.get_config(key)?))) {
+        trace.at(key, |t| bucket.iter().for_each(|(name, resource)| t.at(name, |t| written(&resource.spec, resource, t))));
+    }
+    (config.dump(), OutputMap::new(trace.finish(), Vec::new()))
+}
+
+/// What stands in a text comes from there. Trees are as deep as readers let them be.
+fn written(node: &Node, of: &Resource, t: &mut Trace) {
+    if node.id.is_some() {
+        t.here(Origin::new(of.object, node.id, of.rule));
+    }
+    match &node.value {
+        Value::Object(entries) => entries.iter().for_each(|entry| t.at(&entry.key, |t| written(&entry.value, of, t))),
+        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| t.item(at, |t| written(item, of, t))),
+        _ => {}
+    }
 }
 
 /// The IR as a tree, each value with its origin.

@@ -35,7 +35,7 @@ mod words;
 
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use beside::{findings_of_all, graph_of_all, ledger_of_all};
-pub use dump::{dump, dump_tree, dump_with_origins};
+pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
 use envoy_config::managers_of;
 pub use envoy_config::{EnvoyConfig, Placed};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};

@@ -65,6 +65,16 @@ describe("one selection through all views", () => {
     await close();
   });
 
+  test("a field of the configuration as loaded leads to its line", async () => {
+    const { page, close } = await visit();
+    await page.click("#tab-ir");
+    await page.click('.segments >> text="Config"');
+    await page.fill('input[placeholder="Search keys and values"]', "num_retries");
+    await page.locator(".row", { hasText: "num_retries" }).first().click();
+    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await close();
+  });
+
   test("a route, a box of the graph and a finding lead to their lines", async () => {
     const { page, close } = await visit();
     await page.click("#tab-routes");
@@ -97,6 +107,7 @@ describe("the editor", () => {
     await clickLine(page, "prefix: /api/");
     await line(page, "prefix: /api/").hover({ position: { x: 24, y: 8 } });
     await page.locator(".hover-card b", { hasText: "spec.prefix" }).waitFor();
+    await page.locator(".hover-card-makes code", { hasText: '"/api/"' }).first().waitFor();
     await page.keyboard.press("End");
     await page.keyboard.press("Enter");
     await page.keyboard.type("rewr");

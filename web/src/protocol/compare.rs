@@ -37,6 +37,9 @@ pub struct Comparison {
     pub resources: Vec<Change>,
     /// Of what Envoy gets.
     pub envoy: Vec<Change>,
+    /// Of what becomes of requests; nothing where that is not asked.
+    #[serde(default)]
+    pub requests: Option<Requests>,
     /// What a running Envoy refused, or is not known of it.
     pub notes: Vec<String>,
 }
@@ -81,4 +84,75 @@ pub struct From {
     /// The line.
     #[serde(flatten)]
     pub span: Option<Span>,
+}
+
+/// Requests that become something else, as `chancery_core::explain::compare::Requests` tells them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Requests {
+    /// What changes, and for which requests.
+    pub changes: Vec<RequestChange>,
+    /// How many requests went through both sides.
+    pub compared: usize,
+    /// What was not decided, in sentences.
+    pub limits: Vec<String>,
+}
+
+/// Requests that change in the same way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestChange {
+    /// Which they are, in words.
+    pub requests: String,
+    /// What differs.
+    pub differences: Vec<Difference>,
+    /// One of them.
+    pub witness: Witness,
+    /// What became of it.
+    pub before: Answered,
+    /// What becomes of it now.
+    pub after: Answered,
+}
+
+/// Something that differs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What.
+    pub what: String,
+    /// Before.
+    pub before: Option<String>,
+    /// Now.
+    pub after: Option<String>,
+    /// What made it before.
+    pub before_from: Option<From>,
+    /// What makes it now.
+    pub after_from: Option<From>,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answered {
+    /// In words.
+    pub told: String,
+    /// What makes it so.
+    pub origins: Vec<From>,
+}
+
+/// A request that changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Witness {
+    /// Its method.
+    pub method: String,
+    /// Its URL.
+    pub url: String,
+    /// Its headers.
+    pub headers: Vec<(String, String)>,
+    /// The port that it comes in at now.
+    pub port_after: Option<u32>,
+    /// Whether the connection is TLS.
+    pub tls: bool,
+    /// The server's name in the TLS handshake.
+    pub sni: Option<String>,
+    /// Where it comes from, where that matters.
+    pub source: Option<String>,
+    /// Whether the client shows a certificate.
+    pub client_certificate: bool,
 }

@@ -79,7 +79,7 @@ impl Loaded {
         };
         // The page has types of its own, which read what the core writes.
         let read = |of: &[chancery_core::explain::compare::Change]| serde_json::to_value(of).and_then(serde_json::from_value).unwrap_or_default();
-        Comparison { with: self.called.clone(), resources: read(&found.resources), envoy: read(&found.envoy), notes: self.notes() }
+        Comparison { with: self.called.clone(), resources: read(&found.resources), envoy: read(&found.envoy), requests: None, notes: self.notes() }
     }
 
     fn notes(&self) -> Vec<String> {

@@ -8,7 +8,6 @@ use crate::request::{self, Ground};
 use crate::share;
 use crate::thread;
 use crate::tree::Tree;
-use chancery_core::backend::OutputMap;
 use chancery_core::check::check;
 use chancery_core::compile::{Compilation, Compiler, Options};
 use chancery_core::diagnostic::{Policy, codes};
@@ -266,7 +265,7 @@ impl Session {
                     (viewed.root, viewed.map)
                 }
                 Doc::Ir => explain::dump(&compilation.ir),
-                Doc::Config => (compilation.config.dump(), OutputMap::default()),
+                Doc::Config => explain::dump_config(&compilation.config),
             };
             let tree = Tree::new(root, map);
             match before.remove(&doc) {

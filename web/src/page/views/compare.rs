@@ -1,11 +1,11 @@
-//! What differs between another state and the present one: resources first, then what Envoy gets, each with its lines.
+//! What differs between another state and the present one: requests first, then resources, then what Envoy gets, each with its lines.
 //!
 //! What must not be here: what differs.
 
 use super::findings::words;
 use crate::compare::{Against, Tab, call_tabs, follow};
-use crate::state::App;
-use chancery_web::protocol::{Change, Comparison, FieldChange, From};
+use crate::state::{App, View};
+use chancery_web::protocol::{Change, Comparison, Difference, FieldChange, From, RequestChange, Requests, WrittenRequest};
 use leptos::prelude::*;
 
 /// Things that are listed at most of one sort.
@@ -86,13 +86,18 @@ fn summary(changes: &[Change]) -> String {
 
 #[component]
 fn Found(app: App, found: Comparison) -> impl IntoView {
-    let Comparison { with, resources, envoy, notes } = found;
+    let Comparison { with, resources, envoy, requests, notes } = found;
     let against = if with.is_empty() { String::new() } else { format!(" Compared with {with}.") };
-    let (good, told) = match (resources.is_empty(), envoy.is_empty()) {
-        (true, true) => (true, format!("Nothing differs.{against}")),
-        (false, true) => (true, format!("Envoy gets the same, though resources differ.{against}")),
-        _ => (false, format!("Envoy gets something else.{against}")),
+    let changes = requests.as_ref().map(|requests| requests.changes.len());
+    let (good, told) = match (changes, resources.is_empty(), envoy.is_empty()) {
+        (_, true, true) => (true, "Nothing differs.".to_string()),
+        (_, false, true) => (true, "Envoy gets the same, though resources differ.".into()),
+        (Some(0), ..) => (true, "Envoy gets something else, and no request becomes anything else.".into()),
+        (Some(1), ..) => (false, "Requests change in one way.".into()),
+        (Some(ways), ..) => (false, format!("Requests change in {ways} ways.")),
+        (None, ..) => (false, "Envoy gets something else.".into()),
     };
+    let (told, nothing) = (told + &against, resources.is_empty() && envoy.is_empty());
     let section = move |title: &'static str, changes: Vec<Change>| {
         (!changes.is_empty()).then(|| {
             let more = changes.len().saturating_sub(MOST);
@@ -108,9 +113,77 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
     view! {
         <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "=" } else { "≠" }}</span><span>{told}</span></p>
         {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
+        {requests.filter(|_| !nothing).map(|requests| view! { <ChangedRequests app=app requests=requests /> })}
         {section("Resources", resources)}
         {section("What Envoy gets", envoy)}
     }
+}
+
+#[component]
+fn ChangedRequests(app: App, requests: Requests) -> impl IntoView {
+    let Requests { changes, compared, limits } = requests;
+    let tried = match compared {
+        0 => "none had to be tried".to_string(),
+        1 => "1 request tried".into(),
+        count => format!("{count} requests tried"),
+    };
+    view! {
+        <section class="group changes">
+            <h2 class="group-name">"Requests"<span class="count">{tried}</span></h2>
+            <ul>{changes.into_iter().take(MOST).map(|change| view! { <OneRequest app=app change=change /> }).collect_view()}</ul>
+            {limits.into_iter().map(|limit| view! { <p class="notice-line way-note">{words(&limit)}</p> }).collect_view()}
+        </section>
+    }
+}
+
+#[component]
+fn OneRequest(app: App, change: RequestChange) -> impl IntoView {
+    let RequestChange { requests, differences, witness, before, after } = change;
+    let told = FieldChange {
+        path: String::new(),
+        before: Some(before.told),
+        after: Some(after.told),
+        before_from: None,
+        after_from: after.origins.into_iter().find(|from| from.span.is_some()),
+    };
+    let same = told.before == told.after;
+    let one = |difference: Difference| {
+        let Difference { what, before, after, before_from, after_from } = difference;
+        view! { <OneField app=app field=FieldChange { path: what, before, after, before_from, after_from } /> }
+    };
+    let source = line_of(app, told.after_from.clone());
+    let attempt = move |_| {
+        // None at all is not the URL's.
+        let sni = witness.sni.clone().or(witness.tls.then(String::new));
+        app.requests.fill(WrittenRequest {
+            method: witness.method.clone(),
+            url: witness.url.clone(),
+            headers: witness.headers.clone(),
+            port: witness.port_after,
+            sni,
+            source: witness.source.clone(),
+            client_certificate: witness.client_certificate,
+            http2: false,
+        });
+        app.show(View::Try);
+    };
+    view! {
+        <li class="change changed">
+            <div class="change-head">
+                <span class="change-sign" role="img" aria-label="changed">"~"</span>
+                <span class="change-name">{requests}</span>
+                <span class="stair-end">{source}<button class="chip" title="Try one of them" on:click=attempt>"Try"</button></span>
+            </div>
+            <div class="change-fields">
+                {(!same).then(|| view! { <OneField app=app field=told /> })}
+                {differences.into_iter().take(MOST_FIELDS).map(one).collect_view()}
+            </div>
+        </li>
+    }
+}
+
+fn line_of(app: App, from: Option<From>) -> Option<impl IntoView> {
+    from.and_then(|from| from.span).map(|span| line(app, span))
 }
 
 #[component]
@@ -160,7 +233,7 @@ fn OneField(app: App, field: FieldChange) -> impl IntoView {
     let FieldChange { path, before, after, after_from, .. } = field;
     view! {
         <div class="change-field">
-            <span class="change-path">{path}</span>
+            {(!path.is_empty()).then(|| view! { <span class="change-path">{path}</span> })}
             {side("−", "change-side removed", before, None)}
             {side("+", "change-side added", after, after_from)}
         </div>
