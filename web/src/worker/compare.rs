@@ -5,7 +5,7 @@
 use crate::session::{inputs, options};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compile::{Compilation, Compiler};
-use chancery_core::explain::compare::{Side, SideSource, compare};
+use chancery_core::explain::compare::{RequestOptions, Side, SideSource, compare, requests};
 use chancery_core::explain::{EnvoyConfig, Positions, Running, Snapshot, share};
 use chancery_core::resource::{Input, Inputs};
 use chancery_web::protocol::{Comparison, Other};
@@ -70,16 +70,24 @@ impl Loaded {
     /// How the present state differs from it.
     pub fn compare(&self, now: &SideSource<'_>, config: &EnvoyConfig) -> Comparison {
         let now = Side { config, source: Some(SideSource { compilation: now.compilation, positions: now.positions, map: now.map }) };
-        let found = match &self.state {
+        let (found, changed) = match &self.state {
             State::Compiled { compilation, map, config } => {
                 let positions = Positions::new(&compilation.inputs, &compilation.objects);
-                compare(&Side { config, source: Some(SideSource { compilation, positions: &positions, map }) }, &now)
+                let before = Side { config, source: Some(SideSource { compilation, positions: &positions, map }) };
+                (compare(&before, &now), Some(requests(&before, &now, &RequestOptions::default())))
             }
-            State::Running(running) => compare(&Side { config: &running.config, source: None }, &now),
+            // What it has of its own, as listeners of administration, would be told of as lost.
+            State::Running(running) => (compare(&Side { config: &running.config, source: None }, &now), None),
         };
         // The page has types of its own, which read what the core writes.
         let read = |of: &[chancery_core::explain::compare::Change]| serde_json::to_value(of).and_then(serde_json::from_value).unwrap_or_default();
-        Comparison { with: self.called.clone(), resources: read(&found.resources), envoy: read(&found.envoy), requests: None, notes: self.notes() }
+        Comparison {
+            with: self.called.clone(),
+            resources: read(&found.resources),
+            envoy: read(&found.envoy),
+            requests: changed.and_then(|changed| serde_json::to_value(changed).and_then(serde_json::from_value).ok()),
+            notes: self.notes(),
+        }
     }
 
     fn notes(&self) -> Vec<String> {

@@ -26,12 +26,12 @@ mod written;
 
 pub(in crate::explain) use connection::{bound, chain_of, is_tls};
 pub(crate) use describe::addresses;
+pub use ending::{Ending, SavedRequest, Verdict};
 pub(in crate::explain) use headers::header_action;
 pub(crate) use matcher::parts as fraction;
 pub(in crate::explain) use matcher::{path_words, string_words};
 pub(in crate::explain) use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
 pub(in crate::explain) use request::host_of;
-pub use ending::{Ending, SavedRequest, Verdict};
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
     ChainTried, ClusterShare, ClusterView, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen, Setting,
