@@ -30,17 +30,20 @@ const weigh = async (page, more) => {
 };
 
 describe("compare", () => {
-  test("tells what changed since the work was opened: resources, and what Envoy gets, with the lines", async () => {
+  test("tells what changed since the work was opened: requests, resources, and what Envoy gets, with the lines", async () => {
     const { page, errors, close } = await visit();
     await verdict(page, "Nothing differs.");
     await weigh(page, "5");
-    await verdict(page, "Envoy gets something else.");
-    const mapping = page.locator(".change.changed", { hasText: "cart-next" }).first();
+    await verdict(page, "Requests change in");
+    const mapping = page.locator(".change.changed", { hasText: "Mapping" }).filter({ hasText: "spec.weight" }).first();
     await mapping.locator(".change-path", { hasText: "spec.weight" }).waitFor();
     assert.deepEqual(await mapping.locator(".change-side code").allTextContents(), ["10", "105"]);
     await mapping.locator(".source").first().click();
     await page.locator(".cm-line.thread-line", { hasText: /cart-next|weight: 105/ }).first().waitFor();
-    assert.ok((await page.locator(".changes").count()) === 2);
+    assert.equal(await page.locator(".changes").count(), 3);
+    await page.locator(".change", { hasText: "/cart/" }).locator(".chip", { hasText: "Try" }).first().click();
+    await page.locator("#tab-try[aria-selected=true]").waitFor();
+    await page.waitForFunction(() => document.querySelector(".url").value.includes("/cart/"));
     assert.deepEqual(errors, []);
     await close();
   });
@@ -48,7 +51,7 @@ describe("compare", () => {
   test("a pinned state is compared with, after a reload too", async () => {
     const { page, close } = await visit();
     await weigh(page, "5");
-    await verdict(page, "Envoy gets something else.");
+    await verdict(page, "Requests change in");
     await page.click("text=Pin this state");
     await verdict(page, "Nothing differs.");
     await page.keyboard.press("Escape");
