@@ -135,6 +135,8 @@ pub fn rig(bootstrap: pb::bootstrap::Bootstrap) -> Option<pb::bootstrap::Bootstr
 fn rigged(mut manager: pb::hcm::HttpConnectionManager) -> pb::hcm::HttpConnectionManager {
     manager.access_log.clear();
     manager.tracing = None;
+    // Otherwise it keeps the connection for a second after an answer of its own.
+    manager.delayed_close_timeout = Some(pb::Duration { seconds: 0, nanos: 5_000_000 });
     manager.codec_type = 0;
     manager.http3_protocol_options = None;
     manager.http_filters.retain(|filter| matches!(filter.name.as_str(), "envoy.filters.http.cors" | "envoy.filters.http.router"));
