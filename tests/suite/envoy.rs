@@ -5,6 +5,7 @@
 use crate::{examples, fixtures};
 use chancery_core::backend::envoy::Document;
 use chancery_core::compile::Options;
+use chancery_core::dialect::Dialect;
 use chancery_core::resource::Inputs;
 use chancery_tests::fixture;
 use chancery_tests::work::{Work, inputs, options};
@@ -91,6 +92,9 @@ pub type Case = (String, Inputs, Options);
 /// One in `CHANCERY_ENVOY_ONE_IN` cases of the corpus; none without a corpus.
 pub fn cases() -> Vec<Case> {
     let Some(corpus) = env::var_os("CHANCERY_CORPUS") else { return Vec::new() };
+    // A folder that is called like a dialect holds cases of it.
+    let dialect = Path::new(&corpus).file_name().and_then(|name| name.to_str()).filter(|name| Dialect::named(name).is_some());
+    let dialect = dialect.map(|name| format!("dialect={name}")).unwrap_or_default();
     let one_in = env::var("CHANCERY_ENVOY_ONE_IN").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
     let mut folders: Vec<_> = fs::read_dir(Path::new(&corpus)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     folders.sort();
@@ -99,7 +103,7 @@ pub fn cases() -> Vec<Case> {
             return None;
         };
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Some((name, inputs([("input.yaml", text.as_str())]), options(&flags_of(&flags)).expect("options")))
+        Some((name, inputs([("input.yaml", text.as_str())]), options(&format!("{dialect} {}", flags_of(&flags))).expect("options")))
     };
     folders.iter().step_by(one_in).filter_map(case).collect()
 }
@@ -114,7 +118,11 @@ fn flags_of(json: &str) -> String {
             ("env", serde_json::Value::Object(variables)) => {
                 words.extend(variables.iter().map(|(name, value)| format!("env.{name}={}", value.as_str().unwrap_or_default())));
             }
-            (key, value) => words.push(format!("{}={}", key.replace('_', "-"), value.as_str().map_or_else(|| value.to_string(), str::to_string))),
+            (key, value) => {
+                let several = value.as_array().cloned().unwrap_or_else(|| vec![value]);
+                let word = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+                words.extend(several.iter().map(|value| format!("{}={}", key.replace('_', "-"), word(value))));
+            }
         }
     }
     words.join(" ")
