@@ -66,7 +66,7 @@ fn envoy_accepts_the_examples() {
 fn envoy_accepts_the_fixtures() {
     let mut documents = Vec::new();
     for path in fixtures::files() {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = fixtures::name(&path);
         for (index, question) in fixture::run(&fs::read_to_string(&path).expect("a fixture")).questions.into_iter().enumerate() {
             let (line, text) = question.split_once('\n').unwrap_or_default();
             let mut work = Work::new(&inputs([("input.yaml", text)]), &options(line).expect("options"));

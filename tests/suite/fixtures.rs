@@ -1,7 +1,7 @@
 //! Every fixture says what happens. `UPDATE_FIXTURES=1` writes down what does, for review.
 
 use chancery_tests::fixture;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The fixtures, sorted.
@@ -14,6 +14,12 @@ pub fn files() -> Vec<PathBuf> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
     files.sort();
     files
+}
+
+/// What a fixture is called: its dialect and its feature.
+pub fn name(path: &Path) -> String {
+    let part = |path: Option<&Path>| path.and_then(Path::file_stem).unwrap_or_default().to_string_lossy().into_owned();
+    format!("{}-{}", part(path.parent()), part(Some(path)))
 }
 
 #[test]
@@ -29,7 +35,7 @@ fn fixtures_say_what_happens() {
         if update && outcome.updated != text {
             fs::write(path, &outcome.updated).expect("a fixture that can be written");
         } else {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = name(path);
             failures.extend(outcome.failures.into_iter().map(|failure| format!("{name}, {failure}")));
         }
     }

@@ -15,7 +15,7 @@ const ONE_IN: usize = 8;
 fn questions() -> Vec<(String, String)> {
     let mut questions = Vec::new();
     for path in fixtures::files() {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = fixtures::name(&path);
         let outcome = fixture::run(&fs::read_to_string(&path).expect("a fixture"));
         questions.extend(outcome.questions.into_iter().enumerate().map(|(index, question)| (format!("{name}-{index}"), question)));
     }
