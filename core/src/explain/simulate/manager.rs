@@ -272,9 +272,10 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
         single = addresses.len() == 1;
         out.client = client;
     }
-    if out.headers.first("x-forwarded-proto").is_none() {
-        out.headers.set("x-forwarded-proto", scheme);
-    }
+    // What comes several times, Envoy holds as one value.
+    let given: Vec<&str> = out.headers.all("x-forwarded-proto").collect();
+    let given = if given.is_empty() { scheme.to_owned() } else { given.join(",") };
+    out.headers.set("x-forwarded-proto", &given);
     out.forwarded_proto = out.headers.first("x-forwarded-proto").unwrap_or_default().to_owned();
     out.by_envoy.push(by("x-forwarded-proto", &out.forwarded_proto.clone()));
     out.scheme = if matches!(out.forwarded_proto.as_str(), "http" | "https") { out.forwarded_proto.clone() } else { scheme.to_owned() };
