@@ -175,7 +175,7 @@ fn simulation() -> (Duration, Duration) {
     let compilation = compile(&inputs([("input.yaml", documents.concat().as_str())]), &Options::default());
     let config = EnvoyConfig::of(&compilation);
     let requests: Vec<Request> = (4_990..5_010)
-        .flat_map(|number| ["item", "api", "v2/api", "shop"].map(|root| format!("https://shop{}.example.com/{root}/{number}/x", number % 12)))
+        .flat_map(|number| ["item", "api", "v2/api", "shop"].map(|root| format!("http://shop{}.example.com/{root}/{number}/x", number % 12)))
         .filter_map(|url| Request::new("GET", &url).ok())
         .collect();
     let round = || {
