@@ -5,7 +5,7 @@
 mod github;
 mod human;
 mod junit;
-mod sarif;
+pub mod sarif;
 
 pub use human::Excerpts;
 
@@ -37,7 +37,7 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
     match args.format {
         CheckFormat::Human => print(&human::report(&findings, compilation, &positions, args.quiet, style))?,
         CheckFormat::Json => print_json(&serde_json::json!({ "diagnostics": findings }))?,
-        CheckFormat::Sarif => print_json(&sarif::log(&findings))?,
+        CheckFormat::Sarif => print_json(&sarif::findings(&findings))?,
         CheckFormat::Github => print(&github::commands(&findings))?,
         CheckFormat::Junit => print(&junit::suites(&findings, compilation, args.strict))?,
     }

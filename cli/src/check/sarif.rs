@@ -13,8 +13,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The whole log.
-pub fn log(findings: &[Finding]) -> Value {
+/// The log of findings.
+pub fn findings(findings: &[Finding]) -> Value {
     let rules: Vec<Value> = codes::ALL
         .iter()
         .map(|code| {
@@ -27,6 +27,11 @@ pub fn log(findings: &[Finding]) -> Value {
         })
         .collect();
     let results: Vec<Value> = findings.iter().map(result).collect();
+    log(&rules, &results)
+}
+
+/// A whole log.
+pub fn log(rules: &[Value], results: &[Value]) -> Value {
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -91,7 +96,8 @@ fn result(finding: &Finding) -> Value {
     result
 }
 
-fn physical(span: &Span) -> Value {
+/// A place.
+pub fn physical(span: &Span) -> Value {
     json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&span.file) }, "region": region(span) } })
 }
 

@@ -3,6 +3,7 @@
 //! What must not be here: what differs.
 
 use super::human::{kinds, settings, summary, tried, was_word};
+use crate::check::sarif;
 use chancery_core::explain::compare::{Change, Comparison, RequestChange, Requests};
 use chancery_core::explain::{Running, Span};
 use serde_json::{Value, json};
@@ -121,15 +122,7 @@ fn sentence(change: &Change) -> String {
 
 pub fn sarif(comparison: &Comparison, requests: Option<&Requests>) -> Value {
     let result = |rule: &str, level: &str, text: String, span: Option<&Span>| {
-        let locations: Vec<Value> = span
-            .map(|span| {
-                json!({ "physicalLocation": {
-                    "artifactLocation": { "uri": span.file },
-                    "region": { "startLine": span.line, "startColumn": span.column, "endLine": span.end_line, "endColumn": span.end_column },
-                } })
-            })
-            .into_iter()
-            .collect();
+        let locations: Vec<Value> = span.map(sarif::physical).into_iter().collect();
         json!({ "ruleId": rule, "level": level, "message": { "text": text }, "locations": locations })
     };
     let all =
@@ -138,22 +131,13 @@ pub fn sarif(comparison: &Comparison, requests: Option<&Requests>) -> Value {
     let of_requests = of_requests.map(|change| result("request-changed", "warning", sentence_of(change), span_of(change)));
     let others = all.map(|(rule, change)| result(rule, "note", sentence(change), change.after.iter().find_map(|origin| origin.span.as_ref())));
     let results: Vec<Value> = of_requests.chain(others).collect();
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "chancery",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": [
-                    { "id": "request-changed", "shortDescription": { "text": "a request is treated differently" } },
-                    { "id": "resource-changed", "shortDescription": { "text": "a resource differs" } },
-                    { "id": "envoy-changed", "shortDescription": { "text": "what Envoy gets differs" } },
-                ],
-            } },
-            "results": results,
-        }],
-    })
+    let rule = |id: &str, text: &str| json!({ "id": id, "shortDescription": { "text": text } });
+    let rules = [
+        rule("request-changed", "a request is treated differently"),
+        rule("resource-changed", "a resource differs"),
+        rule("envoy-changed", "what Envoy gets differs"),
+    ];
+    sarif::log(&rules, &results)
 }
 
 pub fn github(comparison: &Comparison, requests: Option<&Requests>) -> String {
