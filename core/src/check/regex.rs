@@ -9,6 +9,7 @@ use crate::re2::{engine::literal_prefix, language::Language, size};
 use crate::resource::Origin;
 use crate::text::Str;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
@@ -73,7 +74,7 @@ fn overlaps(whole: &mut Whole<'_>) {
     let mut seen: HashSet<(&Str, &Str)> = HashSet::new();
     let mut hosts: HashSet<usize> = HashSet::new();
     // Made when they are needed: most expressions begin differently.
-    let mut languages: HashMap<&Str, Option<Language>> = HashMap::new();
+    let mut languages: HashMap<&Str, Result<Language, String>> = HashMap::new();
     let mut left = MOST_PAIRS;
     for host in tables(compilation).flat_map(|table| &table.virtual_hosts).filter(|host| hosts.insert(Arc::as_ptr(&host.routes).addr())) {
         let mut earlier: Vec<(&Route, &Str, &str)> = Vec::new();
@@ -90,9 +91,9 @@ fn overlaps(whole: &mut Whole<'_>) {
                 }
                 left -= 1;
                 for regex in [*other, regex] {
-                    languages.entry(regex).or_insert_with(|| Language::new(regex));
+                    languages.entry(regex).or_insert_with(|| Language::regex(regex));
                 }
-                if let (Some(Some(known)), Some(Some(language))) = (languages.get(other), languages.get(regex)) {
+                if let [Some(Ok(known)), Some(Ok(language))] = languages.get_disjoint_mut([*other, regex]) {
                     overlap(whole, (before, other, known), (route, language));
                 }
             }
@@ -102,10 +103,11 @@ fn overlaps(whole: &mut Whole<'_>) {
 }
 
 /// Tells of a text that both match, unless one of the two is a special case of the other.
-fn overlap(whole: &mut Whole<'_>, (before, other, known): (&Route, &Str, &Language), (route, language): (&Route, &Language)) {
-    let Some(Some(text)) = known.common(language) else { return };
+fn overlap(whole: &mut Whole<'_>, (before, other, known): (&Route, &Str, &mut Language), (route, language): (&Route, &mut Language)) {
+    let relation = known.relation(language);
+    let Some(text) = relation.common else { return };
     // Where one holds the other, the special case stands before the general one, or `unreachable` tells of it.
-    if known.holds(language) || language.holds(known) {
+    if relation.first_holds || relation.second_holds {
         return;
     }
     let (first, second) = (place(whole, before), place(whole, route));

@@ -97,7 +97,7 @@ fn covers_path(a: &RouteMatch, b: &RouteMatch) -> bool {
         (PathSeparatedPrefix(a), PathSeparatedPrefix(b) | Path(b)) => separated(a, b),
         (PathSeparatedPrefix(a), Prefix(b)) => separated(a, b) && b.len() > a.len(),
         (Path(a), Path(b)) => below(a, b) && a.len() == b.len(),
-        (SafeRegex(a), SafeRegex(b)) => a.regex == b.regex || takes_all(&a.regex) || holds(&a.regex, Language::new(&b.regex)),
+        (SafeRegex(a), SafeRegex(b)) => a.regex == b.regex || takes_all(&a.regex) || holds(&a.regex, Language::regex(&b.regex)),
         (SafeRegex(a), Path(b)) if !b_any => takes_all(&a.regex) || Regex::new(&a.regex).is_ok_and(|regex| regex.is_full_match(b)),
         (SafeRegex(a), Prefix(b) | PathSeparatedPrefix(b)) if !b_any => takes_all(&a.regex) || holds(&a.regex, Language::prefix(b)),
         (SafeRegex(a), Prefix(_) | PathSeparatedPrefix(_) | Path(_)) => takes_all(&a.regex),
@@ -107,8 +107,9 @@ fn covers_path(a: &RouteMatch, b: &RouteMatch) -> bool {
 }
 
 /// Whether an expression certainly takes all that the other takes.
-fn holds(regex: &str, other: Option<Language>) -> bool {
-    Language::new(regex).zip(other).is_some_and(|(one, other)| one.holds(&other))
+fn holds(regex: &str, other: Result<Language, String>) -> bool {
+    let Ok(mut other) = other else { return false };
+    Language::regex(regex).is_ok_and(|mut one| one.relation(&mut other).first_holds)
 }
 
 /// Whether an expression takes every path.

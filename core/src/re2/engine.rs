@@ -64,7 +64,7 @@ impl Regex {
 
 /// An expression as the other parser understands it.
 pub(super) fn parse(regex: &str) -> Result<Hir, String> {
-    super::check(regex, u32::MAX)?;
+    super::check(regex)?;
     let translated = translate(regex);
     regex_syntax::ParserBuilder::new().utf8(false).build().parse(&translated).map_err(|error| match error {
         regex_syntax::Error::Parse(error) => error.kind().to_string(),

@@ -323,13 +323,12 @@ impl<'m> Lowering<'m, '_> {
 
     /// A regular expression that Envoy takes; otherwise the route goes, as its meaning would change.
     fn regex(&mut self, text: &Sourced<Str>, on: &Identity) -> Kept<Regex> {
-        let limit = self.model.ambassador.regex_max_size;
-        if let Err(problem) = re2::check(&text.value, limit.value) {
+        if let Err(problem) = re2::check(&text.value) {
             let message = format!("Envoy refuses the regular expression `{}`: {problem}; the route is left out", text.value);
             self.error(&codes::INVALID_REGEX, message, on, text.origin);
             return None;
         }
-        Some(Regex { regex: text.value.clone(), max_program_size: Some(limit), engine: true })
+        Some(Regex { regex: text.value.clone(), max_program_size: Some(self.model.ambassador.regex_max_size), engine: true })
     }
 
     fn headers(&mut self, add: &[(Str, Sourced<spec::AddedHeader>)], remove: Option<&Sourced<Vec<Sourced<Str>>>>, on: &Identity) -> HeaderMutations {

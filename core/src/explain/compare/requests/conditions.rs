@@ -6,7 +6,7 @@
 use super::work::Work;
 use crate::backend::envoy::v3::pb;
 use crate::re2::engine::Regex;
-use crate::re2::texts::{self, Language};
+use crate::re2::language::{Language, Tried, texts};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -195,7 +195,7 @@ fn values(dimension: &Dimension, asked: &Asked, work: &mut Work<'_, '_>) -> Vec<
         }
         let mut budget = work.states.min(MOST_STATES);
         let before = budget;
-        let found = texts::texts(&mut languages.iter_mut().collect::<Vec<_>>(), "", ALPHABET, &mut budget);
+        let found = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &Tried { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut budget);
         work.states -= before - budget;
         if !found.complete || asked.wanted.len() > MOST_MATCHERS {
             work.cut("Of many matchers of one header or parameter, not every way to match together was tried.");
