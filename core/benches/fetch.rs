@@ -4,7 +4,7 @@
 
 use chancery_core::config::Ledger;
 use chancery_core::dialect::ambassador::{Options, fetch};
-use chancery_core::resource::{DocumentCache, Input, Inputs, read};
+use chancery_core::resource::{DocumentCache, Inputs, read};
 use divan::Bencher;
 use std::fmt::Write;
 
@@ -31,7 +31,7 @@ fn text() -> String {
 }
 
 fn inputs(text: String) -> Inputs {
-    Inputs { inputs: vec![Input { name: "bench.yaml".into(), text: text.into() }] }
+    Inputs::one("bench.yaml", text)
 }
 
 /// The text, and the text with one field in the middle changed.

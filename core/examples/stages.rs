@@ -5,7 +5,7 @@
 use chancery_core::backend::envoy::{Options as EmitOptions, v3};
 use chancery_core::config::Ledger;
 use chancery_core::dialect::ambassador::{self, fetch, lower, model, model::Model};
-use chancery_core::resource::{DocumentCache, Input, Inputs, read};
+use chancery_core::resource::{DocumentCache, Inputs, read};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -13,7 +13,7 @@ fn main() {
     let file = arguments.next().expect("usage: stages FILE [RUNS]");
     let runs: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(5);
     let text = std::fs::read_to_string(&file).expect("the file can be read");
-    let inputs = Inputs { inputs: vec![Input { name: file.as_str().into(), text: text.as_str().into() }] };
+    let inputs = Inputs::one(file.as_str(), text.as_str());
     let options = ambassador::Options::default();
     let mut best: Vec<(&str, Duration)> = Vec::new();
     let mut length = 0;
@@ -62,7 +62,7 @@ fn again(file: &str, text: &str, options: &ambassador::Options, runs: usize) {
     let mut best: Vec<(&str, Duration)> = Vec::new();
     for run in 0..=runs {
         let edited = format!("{}edited-{run}-{}", &text[..middle], &text[middle..]);
-        let inputs = Inputs { inputs: vec![Input { name: file.into(), text: edited.as_str().into() }] };
+        let inputs = Inputs::one(file, edited.as_str());
         let mut times: Vec<(&str, Duration)> = Vec::new();
         let mut clock = Instant::now();
         let mut lap = |name: &'static str| {

@@ -5,7 +5,7 @@
 use chancery_core::config::Ledger;
 use chancery_core::diagnostic::{Diagnostic, Severity};
 use chancery_core::dialect::ambassador::{MissingSecrets, Options, fetch};
-use chancery_core::resource::{DocumentCache, Input, Inputs, read};
+use chancery_core::resource::{DocumentCache, Inputs, read};
 use chancery_core::text::{Limits, Node, parse};
 use std::path::Path;
 use std::{env, fs};
@@ -77,7 +77,7 @@ fn resources_are_those_of_the_reference() {
     for case in cases.iter().filter(|case| case.join("want/resources.json").is_file()) {
         total += 1;
         let text = fs::read_to_string(case.join("input.yaml")).expect("input.yaml");
-        let inputs = Inputs { inputs: vec![Input { name: "input.yaml".into(), text: text.into() }] };
+        let inputs = Inputs::one("input.yaml", text);
         let options = options(&json(&case.join("options.json")));
         let (objects, mut findings) = read(&inputs, &fetch::read_options(), &mut DocumentCache::new());
         let mut ledger = Ledger::new(&objects);

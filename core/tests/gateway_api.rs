@@ -2,7 +2,7 @@
 
 use chancery_core::compile::{Compilation, Options, compile};
 use chancery_core::dialect::Dialect;
-use chancery_core::resource::{Input, Inputs};
+use chancery_core::resource::Inputs;
 use chancery_core::text::to_json;
 
 const GATEWAY: &str = "
@@ -35,7 +35,7 @@ fn with_gateway(objects: &[String]) -> Compilation {
     let text = format!("{GATEWAY}---\n{}", objects.join("---\n"));
     let mut options = Options { dialect: Some(Dialect::Contour), ..Options::default() };
     options.contour.arguments.push("--contour-config-name=contour".into());
-    compile(&Inputs { inputs: vec![Input { name: "input.yaml".into(), text: text.into() }] }, &options)
+    compile(&Inputs::one("input.yaml", text), &options)
 }
 
 /// A route of `kind` with this `metadata` and these fields of its spec.

@@ -10,7 +10,7 @@ use chancery_core::compile::{Compilation, Options, compile_each};
 use chancery_core::diagnostic::{Code, Diagnostic, Part, Place, Severity, codes, time};
 use chancery_core::dialect::Dialect;
 use chancery_core::dialect::ambassador::MissingSecrets;
-use chancery_core::resource::{Input, Inputs};
+use chancery_core::resource::Inputs;
 use chancery_core::text::TextRange;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -66,7 +66,7 @@ fn options(words: &str) -> Options {
 
 /// Of several sides the one that tells of the code, else the last.
 fn run(text: &str, info: &str, code: &Code) -> Compilation {
-    let inputs = Inputs { inputs: vec![Input { name: "example.yaml".into(), text: text.into() }] };
+    let inputs = Inputs::one("example.yaml", text);
     let options = options(info.strip_prefix("yaml").unwrap_or_default());
     let mut sides = compile_each(&inputs, &options);
     for side in &mut sides {

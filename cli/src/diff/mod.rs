@@ -14,6 +14,7 @@ use chancery_core::compile::Compilation;
 use chancery_core::explain::compare::{Comparison, RequestOptions, Requests, Side, SideSource, compare, requests};
 use chancery_core::explain::{EnvoyConfig, Positions, Running};
 use std::path::Path;
+use std::thread;
 
 /// One side, read.
 enum Loaded {
@@ -25,6 +26,8 @@ impl Loaded {
     fn compiled(given: &input::Given) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile()?;
         let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
+        // Structures of large inputs are not taken apart.
+        std::mem::forget(compiler);
         Ok(Loaded::Compiled { config: Box::new(EnvoyConfig::of(&compilation)), map: Box::new(map), compilation: Box::new(compilation) })
     }
 
@@ -80,7 +83,12 @@ fn compared(before: &Loaded, after: &Loaded, with_requests: bool) -> Compared {
 
 /// Runs `diff`.
 pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (before, after) = (Loaded::read(&args.before, deployment)?, Loaded::read(&args.after, deployment)?);
+    let (before, after) = thread::scope(|scope| {
+        let before = scope.spawn(|| Loaded::read(&args.before, deployment));
+        let after = Loaded::read(&args.after, deployment);
+        (before.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), after)
+    });
+    let (before, after) = (before?, after?);
     let compared = compared(&before, &after, !args.no_requests);
     show(&compared, None, args.format, style)?;
     let (comparison, requests) = (&compared.comparison, &compared.requests);

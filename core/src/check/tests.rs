@@ -4,7 +4,7 @@ use super::check;
 use crate::backend::envoy::v3::Emitted;
 use crate::compile::{Options, compile};
 use crate::diagnostic::{Level, Policy, Severity};
-use crate::resource::{Input, Inputs};
+use crate::resource::Inputs;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,7 +31,7 @@ fn mapping(annotation: &str) -> String {
 
 /// Codes and severities of what is found.
 fn found(text: &str, policy: Policy) -> Vec<(&'static str, Severity)> {
-    let inputs = Inputs { inputs: Vec::from([Input { name: "gateway.yaml".into(), text: format!("{GATEWAY}{text}").into() }]) };
+    let inputs = Inputs::one("gateway.yaml", format!("{GATEWAY}{text}"));
     let mut compilation = compile(&inputs, &Options::default());
     check(&mut compilation, &policy, &mut Emitted::new());
     compilation.diagnostics.iter().map(|finding| (finding.code.name, finding.severity)).collect()

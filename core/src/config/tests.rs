@@ -2,7 +2,7 @@
 
 use super::{Bucket, Config, Ledger, Location, Overrides, Resource, Rules, State, Store, Support, Why};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::resource::{DocumentCache, Input, Inputs, ObjectId, Origin, ReadOptions, read};
+use crate::resource::{DocumentCache, Inputs, ObjectId, Origin, ReadOptions, read};
 use crate::text::{Node, NodeId, Value, to_yaml};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -163,7 +163,7 @@ fn the_dump_is_for_people() {
 #[test]
 fn the_ledger_has_an_entry_for_every_object() {
     let text = "{apiVersion: v1, kind: Service, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: b}}\n";
-    let inputs = Inputs { inputs: vec![Input { name: "x".into(), text: text.into() }] };
+    let inputs = Inputs::one("x", text);
     let (objects, _) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::new());
     let mut ledger = Ledger::new(&objects);
     let ids: Vec<ObjectId> = objects.iter().map(|object| object.id).collect();

@@ -4,7 +4,7 @@ use super::{http_proxy_to_gateway, mapping_to_http_proxy, proof};
 use crate::compile::{Compilation, Options, compile};
 use crate::diagnostic::Severity;
 use crate::dialect::Dialect;
-use crate::resource::{Input, Inputs};
+use crate::resource::Inputs;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 fn run(dialect: Dialect, text: &str, flags: &[&str]) -> Compilation {
     let mut options = Options { dialect: Some(dialect), ..Options::default() };
     options.contour.arguments.extend(flags.iter().map(|flag| (*flag).into()));
-    compile(&Inputs { inputs: Vec::from([Input { name: "input.yaml".into(), text: text.into() }]) }, &options)
+    compile(&Inputs::one("input.yaml", text), &options)
 }
 
 fn errors(compilation: &Compilation) -> Vec<String> {

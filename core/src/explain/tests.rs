@@ -33,7 +33,7 @@ spec:
 
 fn compile(text: &str) -> (Compiler, Compilation) {
     let mut compiler = Compiler::new();
-    let inputs = Inputs { inputs: Vec::from([Input { name: "in.yaml".into(), text: text.into() }]) };
+    let inputs = Inputs::one("in.yaml", text);
     let compilation = compiler.compile(&inputs, &Options::default());
     (compiler, compilation)
 }

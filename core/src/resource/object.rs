@@ -15,6 +15,13 @@ pub struct Inputs {
     pub inputs: Vec<Input>,
 }
 
+impl Inputs {
+    /// A single text.
+    pub fn one(name: impl Into<Str>, text: impl Into<Arc<str>>) -> Self {
+        Self { inputs: Vec::from([Input { name: name.into(), text: text.into() }]) }
+    }
+}
+
 /// One text: a file, standard input, an editor's tab.
 #[derive(Clone, Debug)]
 pub struct Input {

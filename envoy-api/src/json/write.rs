@@ -18,12 +18,13 @@ pub struct Style {
     indent: Option<u8>,
     level: usize,
     redact: bool,
+    without: &'static [(&'static str, &'static str)],
     resolver: Option<Resolver>,
 }
 
 impl Style {
     /// No blanks at all.
-    pub const COMPACT: Self = Self { indent: None, level: 0, redact: false, resolver: None };
+    pub const COMPACT: Self = Self { indent: None, level: 0, redact: false, without: &[], resolver: None };
     /// Two blanks a level.
     pub const PRETTY: Self = Self { indent: Some(2), ..Self::COMPACT };
 
@@ -45,6 +46,13 @@ impl Style {
     #[must_use]
     pub const fn redact(mut self) -> Self {
         self.redact = true;
+        self
+    }
+
+    /// Leaves out these fields, each by its message's full name and its own, wherever they stand.
+    #[must_use]
+    pub const fn without(mut self, fields: &'static [(&'static str, &'static str)]) -> Self {
+        self.without = fields;
         self
     }
 
@@ -133,6 +141,20 @@ impl Visitor for Writer<'_> {
     }
 }
 
+/// The fields of a message but for those that are left out.
+struct Without<'a, 'w> {
+    message: &'static str,
+    writer: &'a mut Writer<'w>,
+}
+
+impl Visitor for Without<'_, '_> {
+    fn field(&mut self, field: &'static FieldInfo, value: Value<'_>) {
+        if !self.writer.style.without.contains(&(self.message, field.name())) {
+            self.writer.field(field, value);
+        }
+    }
+}
+
 impl Writer<'_> {
     /// Starts a member of an object or an element of a list.
     #[inline]
@@ -184,7 +206,7 @@ impl Writer<'_> {
     fn value(&mut self, value: Value<'_>) {
         match value {
             Value::String(v) => self.string(v),
-            Value::Message(v) => self.nested(b'{', b'}', |w| v.visit(w)),
+            Value::Message(v) => self.nested(b'{', b'}', |w| w.fields(v)),
             Value::List(v) => self.nested(b'[', b']', |w| {
                 for item in v.iter() {
                     w.next();
@@ -232,6 +254,15 @@ impl Writer<'_> {
         }
     }
 
+    #[inline]
+    fn fields(&mut self, message: &dyn Reflect) {
+        if self.style.without.is_empty() {
+            message.visit(self);
+        } else {
+            message.visit(&mut Without { message: message.info().full_name, writer: self });
+        }
+    }
+
     fn string(&mut self, v: &str) {
         text::string(self.out, if self.secret { "[redacted]" } else { v });
     }
@@ -252,7 +283,7 @@ impl Writer<'_> {
                 w.out.extend_from_slice(message.info().full_name.as_bytes());
                 w.out.push(b'"');
                 match value {
-                    Value::Message(message) => message.visit(w),
+                    Value::Message(message) => w.fields(message),
                     Value::Empty => {}
                     value => {
                         w.key("value");

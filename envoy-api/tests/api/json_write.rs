@@ -128,6 +128,17 @@ fn a_part_fits_into_a_bigger_document() {
 }
 
 #[test]
+fn fields_are_left_out_of_their_messages() {
+    let whole = Any::pack(TlsCertificate { certificate_chain: Some(DataSource::default()), ..TlsCertificate::default() });
+    let tls = "envoy.extensions.transport_sockets.tls.v3.TlsCertificate";
+    assert_eq!(json::to_string(&whole), format!(r#"{{"@type":"type.googleapis.com/{tls}","certificate_chain":{{}}}}"#));
+    let without = Style::COMPACT.without(&[("envoy.extensions.transport_sockets.tls.v3.TlsCertificate", "certificate_chain")]);
+    assert_eq!(json::to_string_with(&whole, &without), format!(r#"{{"@type":"type.googleapis.com/{tls}"}}"#));
+    let of_another = Style::COMPACT.without(&[("envoy.config.core.v3.DataSource", "certificate_chain")]);
+    assert_eq!(json::to_string_with(&whole, &of_another), json::to_string(&whole));
+}
+
+#[test]
 fn secrets_are_kept() {
     let key = |specifier| TlsCertificate {
         certificate_chain: Some(DataSource { specifier: Some(data_source::Specifier::InlineString("cert".to_owned())), ..DataSource::default() }),

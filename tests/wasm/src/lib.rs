@@ -10,7 +10,7 @@ use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compile::{Compilation, Compiler, Options};
 use chancery_core::dialect::Dialect;
 use chancery_core::explain::{Positions, findings, ledger};
-use chancery_core::resource::{Input, Inputs};
+use chancery_core::resource::Inputs;
 
 /// What may be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn answer(question: &str, what: What) -> String {
         Ok(options) => options,
         Err(error) => return error,
     };
-    let inputs = Inputs { inputs: [Input { name: "input.yaml".into(), text: text.into() }].into() };
+    let inputs = Inputs::one("input.yaml", text);
     let mut compiler = Compiler::new();
     let compilation = compiler.compile(&inputs, &options);
     let mut answer = emit(&compilation, Document::Bootstrap, &mut compiler).text();

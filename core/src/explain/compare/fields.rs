@@ -1,12 +1,15 @@
-//! Fields that differ between two trees.
+//! Fields that differ between two trees, and messages as trees.
 //!
-//! What must not be here: where the trees come from.
+//! What must not be here: which messages are compared.
 
+use super::order::common_ends;
 use crate::explain::OriginView;
-use crate::text::{Node, Value, to_json};
+use crate::text::{Limits, Node, Value, parse, to_json};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use chancery_envoy_api::any::AnyMessage;
+use chancery_envoy_api::json;
 
 /// A field that differs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -42,6 +45,16 @@ impl Found<'_> {
     }
 }
 
+/// Fields of messages that are left out, each by its message's full name and its own.
+pub(super) type Without = &'static [(&'static str, &'static str)];
+
+/// A message as a tree, what is sensitive in it hidden.
+pub(super) fn tree(message: &dyn AnyMessage, without: Without) -> Node {
+    let text = json::to_string_with(message, &json::Style::COMPACT.redact().without(without));
+    let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
+    parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null))
+}
+
 /// A value in few words.
 pub(super) fn shown(node: &Node) -> String {
     let text = to_json(node, false);
@@ -72,9 +85,7 @@ fn walk<'a>(path: String, pointer: String, before: Option<&'a Node>, after: Opti
             }
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) => {
-            let same = |(a, b): &(&Node, &Node)| a == b;
-            let head = a.iter().zip(b).take_while(same).count();
-            let tail = a.iter().skip(head).rev().zip(b.iter().skip(head).rev()).take_while(same).count();
+            let (head, tail) = common_ends(a, b, Node::eq);
             let (a_end, b_end) = (a.len() - tail, b.len() - tail);
             // What is between is compared one by one, as far as both sides reach.
             for at in head..a_end.max(b_end) {

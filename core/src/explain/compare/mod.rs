@@ -7,6 +7,7 @@
 //! What must not be here: reading and rendering.
 
 mod fields;
+mod order;
 mod parts;
 mod requests;
 mod resources;

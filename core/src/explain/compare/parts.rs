@@ -3,35 +3,31 @@
 //!
 //! What must not be here: resources.
 
-use super::fields::differences;
+use super::fields::{Without, differences, tree};
+use super::order::{common_ends, rising};
 use super::{Change, ChangeKind, FieldChange, Side};
 use crate::backend::envoy::v3::pb;
 use crate::explain::EnvoyConfig;
-use crate::text::{Limits, Node, Value, parse, to_json};
-use alloc::boxed::Box;
+use crate::explain::managers_of;
+use crate::text::{Value, to_json};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::any::AnyMessage;
 use chancery_envoy_api::json;
-use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};
-use pb::listener::filter::ConfigType;
+use pb::hcm::http_connection_manager::RouteSpecifier;
 
-/// A message, taken from a whole or as it stands.
-enum Body<'a> {
-    Part(Box<dyn AnyMessage>),
-    Whole(&'a dyn AnyMessage),
-}
-
-impl Body<'_> {
-    fn message(&self) -> &dyn AnyMessage {
-        match self {
-            Body::Part(message) => &**message,
-            Body::Whole(message) => *message,
-        }
-    }
-}
+/// What a part is without: the parts that lie in it. Whether a table is asked for or stands in its connection manager makes no difference;
+/// what is in it is compared by itself.
+const INNER: Without = &[
+    ("envoy.config.listener.v3.Listener", "filter_chains"),
+    ("envoy.config.listener.v3.Listener", "default_filter_chain"),
+    ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "rds"),
+    ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "route_config"),
+    ("envoy.config.route.v3.RouteConfiguration", "virtual_hosts"),
+    ("envoy.config.route.v3.VirtualHost", "routes"),
+];
 
 /// One thing that Envoy has.
 struct Part<'a> {
@@ -40,25 +36,24 @@ struct Part<'a> {
     scope: String,
     name: String,
     pointer: String,
-    body: Body<'a>,
+    /// With what lies in it.
+    message: &'a dyn AnyMessage,
     /// Of routes: which requests it takes.
     matcher: Option<&'a pb::route::RouteMatch>,
 }
 
 impl Part<'_> {
     fn same(&self, other: &Self) -> bool {
-        self.body.message().equals(other.body.message())
-    }
-
-    fn tree(&self) -> Node {
-        let text = json::to_string_with(self.body.message(), &json::Style::COMPACT.redact());
-        let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
-        parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null))
+        match self.kind {
+            "route" | "cluster" | "endpoints" | "secret" => self.message.equals(other.message),
+            // The rest holds parts that are compared by themselves.
+            _ => self.text() == other.text(),
+        }
     }
 
     /// All but its name, for finding it under another.
     fn nameless(&self) -> String {
-        let mut tree = self.tree();
+        let mut tree = tree(self.message, INNER);
         if let Value::Object(members) = &mut tree.value {
             for name in ["name", "stat_prefix", "alt_stat_name", "cluster_name"] {
                 members.remove(name);
@@ -68,7 +63,7 @@ impl Part<'_> {
     }
 
     fn text(&self) -> String {
-        json::to_string_with(self.body.message(), &json::Style::COMPACT)
+        json::to_string_with(self.message, &json::Style::COMPACT.without(INNER))
     }
 
     fn title(&self) -> String {
@@ -136,7 +131,7 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
     let mut fields = Vec::new();
     // Key material is compared and never told.
     if let (Some(old), Some(new), true) = (old, new, part.is_some_and(|part| part.kind != "secret")) {
-        let (a, b) = (old.tree(), new.tree());
+        let (a, b) = (tree(old.message, INNER), tree(new.message, INNER));
         fields.extend(differences(&a, &b).iter().map(|found| {
             let from = |part: &Part<'_>, side: &Side<'_>| {
                 let source = side.source.as_ref()?;
@@ -169,9 +164,20 @@ fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
     for (at, part) in old.iter().enumerate().filter(|(_, part)| part.kind != "route") {
         pairs.extend(named.get_mut(&(part.kind, &part.scope, &part.name)).and_then(Vec::pop).map(|other| (at, other)));
     }
-    // Routes: those that are the same, then those that take the same requests, or shares of the same.
-    let mut open_old: Vec<usize> = (0..old.len()).filter(|at| old[*at].kind == "route").collect();
-    let mut open_new: Vec<usize> = (0..new.len()).filter(|at| new[*at].kind == "route").collect();
+    // Routes: those with which a host's routes begin and end on both sides, those that are the same elsewhere, then those that take the
+    // same requests, or shares of the same.
+    let (mut open_old, mut open_new): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut others = routes_by_host(new);
+    for (host, routes) in routes_by_host(old) {
+        let other = others.remove(host).unwrap_or_default();
+        let (head, tail) = common_ends(&routes, &other, |a, b| old[*a].same(&new[*b]));
+        let (end, other_end) = (routes.len() - tail, other.len() - tail);
+        pairs.extend(routes[..head].iter().copied().zip(other[..head].iter().copied()));
+        pairs.extend(routes[end..].iter().copied().zip(other[other_end..].iter().copied()));
+        open_old.extend(&routes[head..end]);
+        open_new.extend(&other[head..other_end]);
+    }
+    open_new.extend(others.into_values().flatten());
     let text = |matcher: &pb::route::RouteMatch| json::to_string_with(matcher, &json::Style::COMPACT);
     let matched = |part: &Part<'_>| part.matcher.map(text).unwrap_or_default();
     // Another share of the same requests.
@@ -200,20 +206,21 @@ fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
     pairs
 }
 
+/// Indexes of routes by the virtual host that they lie in.
+fn routes_by_host<'p>(parts: &'p [Part<'_>]) -> BTreeMap<&'p str, Vec<usize>> {
+    let mut hosts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, part) in parts.iter().enumerate().filter(|(_, part)| part.kind == "route") {
+        hosts.entry(&part.scope).or_default().push(at);
+    }
+    hosts
+}
+
 /// Pairs of routes that stand in another order: all but the longest run that does not.
 fn reordered(pairs: &[(usize, usize)], old: &[Part<'_>]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for group in pairs.chunk_by(|a, b| old[a.0].scope == old[b.0].scope) {
-        // The longest rising run of second indexes, by patience.
-        let mut ends: Vec<usize> = Vec::new();
-        let mut before: Vec<Option<usize>> = Vec::with_capacity(group.len());
-        for (at, (_, new)) in group.iter().enumerate() {
-            let place = ends.partition_point(|end| group[*end].1 < *new);
-            before.push(place.checked_sub(1).map(|place| ends[place]));
-            if place == ends.len() { ends.push(at) } else { ends[place] = at }
-        }
-        let kept: BTreeSet<usize> = core::iter::successors(ends.last().copied(), |at| before[*at]).collect();
-        out.extend(group.iter().enumerate().filter(|(at, _)| !kept.contains(at)).map(|(_, pair)| *pair));
+        let kept: BTreeSet<usize> = rising(group).into_iter().map(|(at, _)| at).collect();
+        out.extend(group.iter().filter(|(at, _)| !kept.contains(at)));
     }
     out
 }
@@ -241,8 +248,7 @@ fn parts<'a>(config: &'a EnvoyConfig, equal: &Equal) -> Vec<Part<'a>> {
     for listener in config.listeners.iter().filter(|of| !equal.listeners.contains(&of.message.name)) {
         let message = &listener.message;
         let name = message.name.clone();
-        let frame = pb::listener::Listener { filter_chains: Vec::new(), default_filter_chain: None, ..message.clone() };
-        out.push(part("listener", "", &name, listener.pointer.clone(), Body::Part(Box::new(frame))));
+        out.push(part("listener", "", &name, listener.pointer.clone(), message));
         let chains = message.filter_chains.iter().enumerate().map(|(at, chain)| (format!("{}/filter_chains/{at}", listener.pointer), chain));
         let last = message.default_filter_chain.iter().map(|chain| (format!("{}/default_filter_chain", listener.pointer), chain));
         for (at, (pointer, chain)) in chains.chain(last).enumerate() {
@@ -253,19 +259,19 @@ fn parts<'a>(config: &'a EnvoyConfig, equal: &Equal) -> Vec<Part<'a>> {
         route_table(&table.message.name, table.pointer.clone(), &table.message, &mut out);
     }
     for cluster in config.clusters.iter().filter(|of| !equal.clusters.contains(&of.message.name)) {
-        out.push(part("cluster", "", &cluster.message.name, cluster.pointer.clone(), Body::Whole(&cluster.message)));
+        out.push(part("cluster", "", &cluster.message.name, cluster.pointer.clone(), &cluster.message));
     }
     for endpoints in &config.endpoints {
-        out.push(part("endpoints", "", &endpoints.message.cluster_name, endpoints.pointer.clone(), Body::Whole(&endpoints.message)));
+        out.push(part("endpoints", "", &endpoints.message.cluster_name, endpoints.pointer.clone(), &endpoints.message));
     }
     for secret in &config.secrets {
-        out.push(part("secret", "", &secret.message.name, secret.pointer.clone(), Body::Whole(&secret.message)));
+        out.push(part("secret", "", &secret.message.name, secret.pointer.clone(), &secret.message));
     }
     out
 }
 
-fn part<'a>(kind: &'static str, scope: &str, name: &str, pointer: String, body: Body<'a>) -> Part<'a> {
-    Part { kind, scope: scope.into(), name: name.into(), pointer, body, matcher: None }
+fn part<'a>(kind: &'static str, scope: &str, name: &str, pointer: String, message: &'a dyn AnyMessage) -> Part<'a> {
+    Part { kind, scope: scope.into(), name: name.into(), pointer, message, matcher: None }
 }
 
 fn filter_chain<'a>(listener: &str, at: usize, pointer: String, chain: &'a pb::listener::FilterChain, out: &mut Vec<Part<'a>>) {
@@ -276,21 +282,13 @@ fn filter_chain<'a>(listener: &str, at: usize, pointer: String, chain: &'a pb::l
         (name, true) => name.into(),
         (name, false) => format!("{name} ({servers})"),
     };
-    let mut frame = chain.clone();
-    for (number, filter) in frame.filters.iter_mut().enumerate() {
-        let original = chain.filters.get(number).and_then(|filter| match &filter.config_type {
-            Some(ConfigType::TypedConfig(config)) => config.downcast_ref::<HttpConnectionManager>(),
-            _ => None,
-        });
-        let Some(manager) = original else { continue };
-        // Whether a table is asked for or stands here makes no difference; what is in it is compared by itself.
-        filter.config_type = Some(ConfigType::TypedConfig(pb::Any::pack(HttpConnectionManager { route_specifier: None, ..manager.clone() })));
+    for (number, manager) in managers_of(chain) {
         if let Some(RouteSpecifier::RouteConfig(table)) = &manager.route_specifier {
             let pointer = format!("{pointer}/filters/{number}/typed_config/route_config");
             route_table(&format!("{listener}, {name}"), pointer, table, out);
         }
     }
-    out.push(part("filter chain", listener, &name, pointer, Body::Part(Box::new(frame))));
+    out.push(part("filter chain", listener, &name, pointer, chain));
 }
 
 fn route_table<'a>(name: &str, pointer: String, table: &'a pb::route::RouteConfiguration, out: &mut Vec<Part<'a>>) {
@@ -300,13 +298,11 @@ fn route_table<'a>(name: &str, pointer: String, table: &'a pb::route::RouteConfi
         for (at, route) in host.routes.iter().enumerate() {
             let pointer = format!("{pointer}/routes/{at}");
             let matcher = route.r#match.as_ref();
-            out.push(Part { kind: "route", scope: scope.clone(), name: route_name(route), pointer, body: Body::Whole(route), matcher });
+            out.push(Part { kind: "route", scope: scope.clone(), name: route_name(route), pointer, message: route, matcher });
         }
-        let frame = pb::route::VirtualHost { routes: Vec::new(), ..host.clone() };
-        out.push(part("virtual host", name, &host.name, pointer, Body::Part(Box::new(frame))));
+        out.push(part("virtual host", name, &host.name, pointer, host));
     }
-    let frame = pb::route::RouteConfiguration { virtual_hosts: Vec::new(), ..table.clone() };
-    out.push(part("route table", "", name, pointer, Body::Part(Box::new(frame))));
+    out.push(part("route table", "", name, pointer, table));
 }
 
 /// A route by its path, as its name is often missing.

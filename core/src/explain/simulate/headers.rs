@@ -14,6 +14,29 @@ use alloc::vec::Vec;
 use pb::base::HeaderValueOption;
 use pb::base::header_value_option::HeaderAppendAction;
 
+/// What a request begins with: in HTTP/2, headers of their own.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) method: &'a str,
+    pub(super) authority: &'a str,
+    pub(super) scheme: &'a str,
+    /// With the query.
+    pub(super) path: &'a str,
+}
+
+impl<'a> Start<'a> {
+    /// A part of it by the name of its header, in lower case. `host` is another name for `:authority`.
+    pub(super) fn header(&self, name: &str) -> Option<&'a str> {
+        match name {
+            ":method" => Some(self.method),
+            ":authority" | "host" => Some(self.authority),
+            ":path" => Some(self.path),
+            ":scheme" => Some(self.scheme),
+            _ => None,
+        }
+    }
+}
+
 /// What one level says.
 pub(super) struct Level<'a> {
     pub(super) name: &'static str,
@@ -23,11 +46,8 @@ pub(super) struct Level<'a> {
 
 /// What commands in values stand for.
 pub(super) struct Values<'a> {
+    pub(super) start: Start<'a>,
     pub(super) request: &'a Headers,
-    pub(super) method: &'a str,
-    pub(super) authority: &'a str,
-    pub(super) path: &'a str,
-    pub(super) scheme: &'a str,
     pub(super) source: Option<String>,
     pub(super) server_name: Option<&'a str>,
     pub(super) protocol: &'static str,
@@ -37,13 +57,8 @@ pub(super) struct Values<'a> {
 
 impl Values<'_> {
     fn header(&self, name: &str) -> Option<&str> {
-        match name.to_ascii_lowercase().as_str() {
-            ":method" => Some(self.method),
-            ":authority" | "host" => Some(self.authority),
-            ":path" => Some(self.path),
-            ":scheme" => Some(self.scheme),
-            name => self.request.first(name),
-        }
+        let name = name.to_ascii_lowercase();
+        self.start.header(&name).or_else(|| self.request.first(&name))
     }
 
     /// The value of `%COMMAND%`; `None` where only an Envoy knows it.

@@ -5,6 +5,7 @@
 //! What must not be here: routes.
 
 use super::connection::contains;
+use super::headers::Start;
 use super::path;
 use super::request::{Headers, Protocol, Request, host_of, port_of};
 use super::simulation::{HeaderChange, Seen};
@@ -34,6 +35,10 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
+    pub(super) fn start<'a>(&'a self, method: &'a str) -> Start<'a> {
+        Start { method, authority: &self.authority, scheme: &self.scheme, path: &self.path }
+    }
+
     pub(super) fn seen(&self) -> Seen {
         Seen {
             authority: self.authority.clone(),

@@ -5,6 +5,7 @@
 //!
 //! What must not be here: choosing among routes, and what they do.
 
+use super::headers::Start;
 use super::path::{split, without_query};
 use super::request::Headers;
 use super::simulation::Failed;
@@ -20,11 +21,7 @@ use pb::route::{HeaderMatcher, QueryParameterMatcher, RouteMatch};
 
 /// The request as matchers see it.
 pub(super) struct Subject<'a> {
-    pub(super) method: &'a str,
-    pub(super) authority: &'a str,
-    pub(super) scheme: &'a str,
-    /// With the query.
-    pub(super) path: &'a str,
+    pub(super) start: Start<'a>,
     pub(super) headers: &'a Headers,
     pub(super) tls: bool,
     pub(super) client_certificate: bool,
@@ -36,20 +33,14 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// All values of a header. `host` is another name for `:authority`.
+    /// All values of a header.
     fn header<'s>(&'s self, name: &'s str) -> Vec<&'s str> {
-        match name {
-            ":method" => Vec::from([self.method]),
-            ":authority" | "host" => Vec::from([self.authority]),
-            ":path" => Vec::from([self.path]),
-            ":scheme" => Vec::from([self.scheme]),
-            name => self.headers.all(name).collect(),
-        }
+        self.start.header(name).map_or_else(|| self.headers.all(name).collect(), |value| Vec::from([value]))
     }
 
     /// The path that path matchers look at.
     pub(super) fn bare_path(&self) -> &'a str {
-        let path = without_query(self.path);
+        let path = without_query(self.start.path);
         if self.ignore_path_parameters { path.split(';').next().unwrap_or_default() } else { path }
     }
 }
@@ -143,7 +134,7 @@ fn path(of: &RouteMatch, subject: &Subject<'_>) -> Checked<()> {
             Err(why) => return Err(no(name, format!("{wanted} (which cannot be run: {why})"), Some(seen.to_owned()))),
         },
         Some(PathSpecifier::ConnectMatcher(_)) => {
-            return if subject.method == "CONNECT" { Ok(()) } else { Err(no(name, "method CONNECT", Some(subject.method.to_owned()))) };
+            return if subject.start.method == "CONNECT" { Ok(()) } else { Err(no(name, "method CONNECT", Some(subject.start.method.to_owned()))) };
         }
         Some(PathSpecifier::PathMatchPolicy(policy)) => {
             return Err(no(name, format!("{}, an extension that is not simulated", policy.name), Some(seen.to_owned())));
@@ -238,7 +229,7 @@ fn parameter<'p>(path: &'p str, name: &str) -> Option<&'p str> {
 
 fn query_parameter(of: &QueryParameterMatcher, subject: &Subject<'_>) -> Checked<()> {
     use pb::route::query_parameter_matcher::QueryParameterMatchSpecifier as Wants;
-    let seen = parameter(subject.path, &of.name);
+    let seen = parameter(subject.start.path, &of.name);
     let (taken, wants) = match &of.query_parameter_match_specifier {
         Some(Wants::StringMatch(matcher)) => (seen.is_some_and(|value| string(matcher, value, subject.patterns)), string_words(matcher)),
         Some(Wants::PresentMatch(false)) => (seen.is_none(), "absent".to_owned()),

@@ -251,10 +251,7 @@ impl<'a> Run<'_, 'a> {
     /// The route that takes the request.
     fn choose(&mut self, prepared: &Prepared, table: &Table<'a>, routes: &Host<'a>, host_pointer: &str) -> Option<(usize, &'a Route)> {
         let subject = Subject {
-            method: &self.request.method,
-            authority: &prepared.authority,
-            scheme: &prepared.scheme,
-            path: &prepared.path,
+            start: prepared.start(&self.request.method),
             headers: &prepared.headers,
             tls: self.request.tls,
             client_certificate: self.request.client_certificate,
@@ -448,11 +445,8 @@ impl<'a> Run<'_, 'a> {
 
     fn values<'v>(&'v self, prepared: &'v Prepared, headers: &'v super::Headers, cluster: &'v str, route: &'v Route) -> Values<'v> {
         Values {
+            start: prepared.start(&self.request.method),
             request: headers,
-            method: &self.request.method,
-            authority: &prepared.authority,
-            path: &prepared.path,
-            scheme: &prepared.scheme,
             source: prepared.client.map(|client| client.to_string()),
             server_name: self.request.sni.as_deref().filter(|_| self.request.tls),
             protocol: match self.request.protocol {

@@ -3,7 +3,7 @@
 use super::{Gateway, Outcome, Request, Simulation};
 use crate::compile::{Options, compile};
 use crate::explain::EnvoyConfig;
-use crate::resource::{Input, Inputs};
+use crate::resource::Inputs;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -47,7 +47,7 @@ spec: {hostname: '*', prefix: '/n/[0-9]+', prefix_regex: true, regex_rewrite: {p
 ";
 
 fn ask(method: &str, url: &str, headers: &[(&str, &str)]) -> Simulation {
-    let inputs = Inputs { inputs: Vec::from([Input { name: "gateway.yaml".into(), text: GATEWAY.into() }]) };
+    let inputs = Inputs::one("gateway.yaml", GATEWAY);
     let compilation = compile(&inputs, &Options::default());
     let config = EnvoyConfig::of(&compilation);
     let gateway = Gateway::new(&config);

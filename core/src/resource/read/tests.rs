@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use super::super::{Input, Inputs, Object, ObjectId, Objects, Origin, REDACTED};
+use super::super::{Inputs, Object, ObjectId, Objects, Origin, REDACTED};
 use super::{DocumentCache, ReadOptions, Shape, read};
 use crate::diagnostic::Diagnostic;
 use crate::text::Node;
@@ -15,7 +15,7 @@ fn options() -> ReadOptions {
 }
 
 fn inputs(text: &str) -> Inputs {
-    Inputs { inputs: vec![Input { name: "a.yaml".into(), text: text.into() }] }
+    Inputs::one("a.yaml", text)
 }
 
 fn once(text: &str) -> (Objects, Vec<Diagnostic>) {

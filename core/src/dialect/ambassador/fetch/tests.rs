@@ -6,11 +6,11 @@ use super::super::{MissingSecrets, Options};
 use super::{Memory, fetch, fetch_again, read_options};
 use crate::config::{Config, Ledger, Payload, Presence, State, Why};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::resource::{DocumentCache, Input, Inputs, Objects, read};
+use crate::resource::{DocumentCache, Inputs, Objects, read};
 use crate::text::to_json;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use alloc::{format, vec};
 
 struct Fetched {
     objects: Objects,
@@ -39,7 +39,7 @@ impl Fetched {
 }
 
 fn inputs(text: &str) -> Inputs {
-    Inputs { inputs: vec![Input { name: "input.yaml".into(), text: text.into() }] }
+    Inputs::one("input.yaml", text)
 }
 
 fn with(options: &Options, text: &str) -> Fetched {

@@ -448,6 +448,8 @@ impl Model<'_> {
         if let [only] = group.mappings.as_mut_slice() {
             let origin = only.spec.weight.as_ref().and_then(|weight| weight.origin).unwrap_or_else(Origin::built_in);
             only.share = Sourced::new(100, origin.by(Rule::Derived));
+            let (weight, name) = (only.spec.weight, only.identity.name.clone());
+            self.weight_alone(weight.as_ref(), &name, identity);
             return (asks, steady);
         }
         let weights = weights(&group.mappings, |m| (m.spec.weight, &m.identity.name));
@@ -483,11 +485,20 @@ impl Model<'_> {
         }
     }
 
+    /// A weight where there is nobody to share with.
+    fn weight_alone(&mut self, weight: Option<&Sourced<i64>>, name: &Str, identity: &Identity) {
+        let Some(weight) = weight.filter(|weight| weight.value != 100) else { return };
+        let message = format!("no other Mapping takes these requests, so {name} takes all of them, whatever its weight ({})", weight.value);
+        let post = Post::new(&codes::FIELD_WITHOUT_EFFECT, message, weight.origin);
+        self.posts.warning(identity, post.help("give the others the same hostname, prefix and conditions, or take the weight out"));
+    }
+
     /// Cumulative shares: members with a weight first, in order; the others divide what is left. On an error, what the
     /// reference had set by then.
     fn shares(&mut self, weights: Vec<(Option<Sourced<i64>>, Str)>, identity: &Identity) -> Result<Shares, Shares> {
         let built_in = Origin::built_in();
-        if weights.len() == 1 {
+        if let [(weight, name)] = weights.as_slice() {
+            self.weight_alone(weight.as_ref(), name, identity);
             return Ok(vec![(0, Sourced::new(100, built_in))]);
         }
         let mut shares: Shares = Vec::with_capacity(weights.len());

@@ -188,7 +188,7 @@ impl Model<'_> {
         let in_namespace = namespace.map_or_else(|| host.namespace.clone(), |namespace| namespace.value.clone());
         if !self.find_secret(&name.value, &in_namespace).0.is_good() {
             let message = format!("no Secret `{}` with a certificate in namespace `{in_namespace}`: the Host is dropped", name.value);
-            self.posts.secret_missing_for_host(&host.identity, Post::new(&codes::SECRET_NOT_FOUND, message, name.origin));
+            self.posts.warning(&host.identity, Post::new(&codes::SECRET_NOT_FOUND, message, name.origin));
             return false;
         }
         let full_name = match namespace {

@@ -133,19 +133,20 @@ impl Posts {
         self.push(diagnostic);
     }
 
-    /// The reference drops a Host without its Secret without a word; a warning says so here.
-    pub fn secret_missing_for_host(&mut self, on: &Identity, post: Post) {
-        let place = Place::origin(post.origin.or(on.origin));
-        let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
-        diagnostic.severity = Severity::Warning;
-        self.push(diagnostic);
+    /// What surprises on a resource, and about which the reference has no word.
+    pub fn warning(&mut self, on: &Identity, post: Post) {
+        self.remark(on, post, Severity::Warning);
     }
 
     /// A notice on a resource, which changes nothing.
     pub fn notice(&mut self, on: &Identity, post: Post) {
+        self.remark(on, post, Severity::Notice);
+    }
+
+    fn remark(&mut self, on: &Identity, post: Post, severity: Severity) {
         let place = Place::origin(post.origin.or(on.origin));
         let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
-        diagnostic.severity = Severity::Notice;
+        diagnostic.severity = severity;
         diagnostic.help = post.help;
         self.push(diagnostic);
     }

@@ -6,7 +6,7 @@ use super::{ALL, Kind};
 use crate::compile::{Compilation, Options, compile};
 use crate::diagnostic::Severity;
 use crate::dialect::Dialect;
-use crate::resource::{Input, Inputs};
+use crate::resource::Inputs;
 use crate::schema::{Others, Schema, Shape};
 use crate::text::Node;
 use alloc::format;
@@ -14,7 +14,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 fn compiled(text: &str, skip_validation: bool) -> Compilation {
-    let inputs = Inputs { inputs: [Input { name: "input.yaml".into(), text: text.into() }].into() };
+    let inputs = Inputs::one("input.yaml", text);
     let mut options = Options { dialect: Some(Dialect::Contour), ..Options::default() };
     options.contour.skip_validation = skip_validation;
     compile(&inputs, &options)

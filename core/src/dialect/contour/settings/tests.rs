@@ -8,7 +8,7 @@ use crate::config::{Ledger, Takes};
 use crate::dialect::contour::cluster::Cluster;
 use crate::dialect::contour::{Options, read_options};
 use crate::explain::Positions;
-use crate::resource::{DocumentCache, Input, Inputs, Objects, Rule, read};
+use crate::resource::{DocumentCache, Inputs, Objects, Rule, read};
 use crate::text::Str;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ data:
 ";
 
 fn inputs(text: &str) -> Inputs {
-    Inputs { inputs: alloc::vec![Input { name: "input.yaml".into(), text: text.into() }] }
+    Inputs::one("input.yaml", text)
 }
 
 fn options(flags: &[&str]) -> Options {

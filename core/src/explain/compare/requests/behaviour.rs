@@ -240,7 +240,7 @@ fn policies(simulations: &[Simulation; 2], say: &mut impl FnMut(&str, [&str; 2],
 fn rest<'a>(work: &mut Work<'_, 'a>, simulations: &[Simulation; 2], routes: &[Option<(&'a Route, String)>; 2], out: &mut Vec<Met>) {
     if let [Some((before, old)), Some((after, new))] = routes {
         let same = |a: &str, b: &str| work.same_cluster(a, b);
-        for of in frames::residue(&frames::route(before), &frames::route(after), &same) {
+        for of in frames::residue(&frames::route(before), &frames::route(after), &[], &same) {
             let pointers = [Some(format!("{old}{}", of.pointer)), Some(format!("{new}{}", of.pointer))];
             out.push(Met { what: of.path, before: of.before, after: of.after, alike: None, pointers });
         }

@@ -4,7 +4,7 @@
 //! What must not be here: routes.
 
 use super::behaviour::{self, Scene};
-use super::frames;
+use super::frames::{self, Frame};
 use super::hosts::{self, Known};
 use super::report::RequestPlace;
 use super::work::{Both, Work};
@@ -223,15 +223,8 @@ fn through<'a>(work: &mut Work<'_, 'a>, door: &Door<'a>) {
         let pointers = [old.pointer.clone(), new.pointer.clone()];
         if !work.options.routes_only {
             let place = frames::place(&blank(&Link::default()), &pointers);
-            frames::show(
-                work,
-                "listener",
-                &frames::listener(&old.message),
-                &frames::listener(&new.message),
-                pointers,
-                place,
-                &blank(&Link::default()),
-            );
+            let frame = Frame { what: "listener", sides: [&old.message, &new.message], without: frames::LISTENER, pointers };
+            frames::show(work, frame, place, &blank(&Link::default()));
         }
     } else if let [Some((listener, _)), None] | [None, Some((listener, _))] = door {
         let tls = chains(&listener.message).any(is_tls);
@@ -301,17 +294,20 @@ fn cut_off(work: &mut Work<'_, '_>, both: &Both, name: Option<String>) {
 fn settings<'a>(work: &mut Work<'_, 'a>, ends: [&End<'_, 'a>; 2], links: &[Link], both: &Both) {
     let [old, new] = ends;
     let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != NOBODY).collect();
-    let mut show =
-        |what, before: &dyn chancery_envoy_api::any::AnyMessage, after: &dyn chancery_envoy_api::any::AnyMessage, pointers: [String; 2]| {
-            let place = RequestPlace { hosts: names.clone(), ..frames::place(both, &pointers) };
-            frames::show(work, what, before, after, pointers, place, both);
-        };
-    show("filter_chain", &frames::chain(old.chain), &frames::chain(new.chain), [old.pointer.clone(), new.pointer.clone()]);
+    let mut show = |frame: Frame<'_>| {
+        let place = RequestPlace { hosts: names.clone(), ..frames::place(both, &frame.pointers) };
+        frames::show(work, frame, place, both);
+    };
+    let chains = [old.chain, new.chain].map(frames::chain);
+    let pointers = [old.pointer.clone(), new.pointer.clone()];
+    show(Frame { what: "filter_chain", sides: [&chains[0], &chains[1]], without: &[], pointers });
     if let (Some((before, first)), Some((after, second))) = (&old.manager, &new.manager) {
-        show("http_connection_manager", &frames::manager(first), &frames::manager(second), [before.clone(), after.clone()]);
+        let pointers = [before.clone(), after.clone()];
+        show(Frame { what: "http_connection_manager", sides: [*first, *second], without: frames::MANAGER, pointers });
     }
     if let (Some(before), Some(after)) = (old.table, new.table) {
-        show("route_config", &frames::table(before.config), &frames::table(after.config), [before.pointer.clone(), after.pointer.clone()]);
+        let pointers = [before.pointer.clone(), after.pointer.clone()];
+        show(Frame { what: "route_config", sides: [before.config, after.config], without: frames::TABLE, pointers });
     }
 }
 

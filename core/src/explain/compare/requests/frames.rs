@@ -3,24 +3,22 @@
 //!
 //! What must not be here: what single requests meet.
 
-use super::super::fields::{differences, shown};
+use super::super::fields::{Without, differences, shown, tree};
 use super::behaviour::Met;
 use super::reach::clusters_of;
 use super::report::RequestPlace;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
-use crate::explain::managers_of;
-use crate::text::{Limits, Node, Value, parse};
+use crate::text::{Node, Value};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::any::AnyMessage;
-use chancery_envoy_api::json;
 use pb::hcm::HttpConnectionManager;
-use pb::listener::{FilterChain, Listener, filter::ConfigType};
+use pb::listener::{FilterChain, filter::ConfigType};
 use pb::route::weighted_cluster::ClusterWeight;
-use pb::route::{Route, RouteAction, RouteConfiguration, VirtualHost, WeightedCluster, route::Action, route_action::ClusterSpecifier};
+use pb::route::{Route, RouteAction, RouteConfiguration, WeightedCluster, route::Action, route_action::ClusterSpecifier};
 use pb::tcp_proxy::TcpProxy;
 
 /// A field that differs.
@@ -43,27 +41,21 @@ fn is_aside(pointer: &str) -> bool {
     steps.next().is_some_and(|first| ASIDE.contains(&first) || ASIDE_ANYWHERE.contains(&first)) || steps.any(|step| ASIDE_ANYWHERE.contains(&step))
 }
 
-fn tree(message: &dyn AnyMessage) -> Node {
-    let text = json::to_string_with(message, &json::Style::COMPACT.redact());
-    let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
-    parse(&text, &limits).root.unwrap_or_else(|| Node::synthesised(Value::Null))
-}
-
-/// The fields in which two messages differ. Of two names of clusters `same` says whether they are of the same cluster.
-pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, same: &dyn Fn(&str, &str) -> bool) -> Vec<Residue> {
+/// The fields in which two messages differ, some left out. Of two names of clusters `same` says whether they are of the same cluster.
+pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, without: Without, same: &dyn Fn(&str, &str) -> bool) -> Vec<Residue> {
     if before.equals(after) {
         return Vec::new();
     }
-    let (a, b) = (tree(before), tree(after));
+    let (a, b) = (tree(before, without), tree(after, without));
     let text = |node: Option<&Node>| node.and_then(|node| node.as_str().map(ToString::to_string));
     let found = differences(&a, &b).into_iter().filter(|found| !is_aside(&found.pointer));
     let found = found.filter(|found| !matches!((text(found.before), text(found.after)), (Some(a), Some(b)) if same(&a, &b)));
     found.map(|found| Residue { before: found.before.map(shown), after: found.after.map(shown), path: found.path, pointer: found.pointer }).collect()
 }
 
-/// The strings that stand in a message as values.
-pub(super) fn names_in(message: &dyn AnyMessage, names: &mut dyn FnMut(&str)) {
-    let whole = tree(message);
+/// The strings that stand in a message as values, but for some of its fields.
+fn names_in(message: &dyn AnyMessage, without: Without, names: &mut dyn FnMut(&str)) {
+    let whole = tree(message, without);
     let mut open: Vec<&Node> = Vec::from([&whole]);
     while let Some(node) = open.pop() {
         match &node.value {
@@ -78,11 +70,7 @@ pub(super) fn names_in(message: &dyn AnyMessage, names: &mut dyn FnMut(&str)) {
 pub(super) fn mentions(of: &FilterChain, table: Option<&RouteConfiguration>, names: &BTreeSet<&str>) -> bool {
     let routes = table.into_iter().flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.routes);
     let mut found = routes.flat_map(clusters_of).any(|name| names.contains(name));
-    names_in(&chain(of), &mut |name| found |= names.contains(name));
-    for (_, manager) in managers_of(of) {
-        let filters = HttpConnectionManager { http_filters: manager.http_filters.clone(), ..HttpConnectionManager::default() };
-        names_in(&filters, &mut |name| found |= names.contains(name));
-    }
+    names_in(of, MANAGER, &mut |name| found |= names.contains(name));
     found
 }
 
@@ -100,18 +88,19 @@ pub(super) fn place(both: &Both, pointers: &[String; 2]) -> RequestPlace {
     }
 }
 
+/// What is compared as a whole: its name, the message on both sides, what is not looked at in it, and where it stands.
+pub(super) struct Frame<'m> {
+    pub(super) what: &'m str,
+    pub(super) sides: [&'m dyn AnyMessage; 2],
+    pub(super) without: Without,
+    pub(super) pointers: [String; 2],
+}
+
 /// Adds the settings in which two messages differ, as a change of all the requests that come there.
-pub(super) fn show(
-    work: &mut Work<'_, '_>,
-    what: &str,
-    before: &dyn AnyMessage,
-    after: &dyn AnyMessage,
-    pointers: [String; 2],
-    place: RequestPlace,
-    both: &Both,
-) {
+pub(super) fn show(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlace, both: &Both) {
+    let Frame { what, sides: [before, after], without, pointers } = frame;
     let same = |a: &str, b: &str| work.same_cluster(a, b);
-    let mut met: Vec<Met> = residue(before, after, &same)
+    let mut met: Vec<Met> = residue(before, after, without, &same)
         .into_iter()
         .map(|of| Met {
             what: format!("{what}.{}", of.path),
@@ -124,7 +113,7 @@ pub(super) fn show(
     // Clusters that filters and mirrors use, under the same name, and which are others now.
     let mut used = BTreeSet::new();
     if !work.changed.is_empty() {
-        names_in(after, &mut |name| {
+        names_in(after, without, &mut |name| {
             if work.changed.contains(name) {
                 used.insert(name.to_string());
             }
@@ -146,13 +135,34 @@ pub(super) fn show(
     }
 }
 
-pub(super) fn listener(of: &Listener) -> Listener {
-    let mut frame = Listener { filter_chains: Vec::new(), default_filter_chain: None, ..of.clone() };
-    frame.address = None;
-    frame.additional_addresses = Vec::new();
-    frame.traffic_direction = 0;
-    frame
-}
+/// Of a listener: its chains, and what tells who comes to it.
+pub(super) const LISTENER: Without = &[
+    ("envoy.config.listener.v3.Listener", "filter_chains"),
+    ("envoy.config.listener.v3.Listener", "default_filter_chain"),
+    ("envoy.config.listener.v3.Listener", "address"),
+    ("envoy.config.listener.v3.Listener", "additional_addresses"),
+    ("envoy.config.listener.v3.Listener", "traffic_direction"),
+];
+
+/// Of a connection manager: its tables.
+pub(super) const MANAGER: Without = &[
+    ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "rds"),
+    ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "route_config"),
+];
+
+/// Of a table: its hosts.
+pub(super) const TABLE: Without =
+    &[("envoy.config.route.v3.RouteConfiguration", "virtual_hosts"), ("envoy.config.route.v3.RouteConfiguration", "vhds")];
+
+/// Of a virtual host: its routes, and who comes to it.
+pub(super) const HOST: Without = &[("envoy.config.route.v3.VirtualHost", "routes"), ("envoy.config.route.v3.VirtualHost", "domains")];
+
+/// Over TLS nobody is sent to TLS.
+pub(super) const HOST_OVER_TLS: Without = &[
+    ("envoy.config.route.v3.VirtualHost", "routes"),
+    ("envoy.config.route.v3.VirtualHost", "domains"),
+    ("envoy.config.route.v3.VirtualHost", "require_tls"),
+];
 
 pub(super) fn chain(of: &FilterChain) -> FilterChain {
     let mut frame = of.clone();
@@ -168,57 +178,6 @@ pub(super) fn chain(of: &FilterChain) -> FilterChain {
         }
     }
     frame
-}
-
-pub(super) fn manager(of: &HttpConnectionManager) -> HttpConnectionManager {
-    HttpConnectionManager { route_specifier: None, ..of.clone() }
-}
-
-/// Without its virtual hosts, which are many: field by field, so that they are not cloned.
-pub(super) fn table(of: &RouteConfiguration) -> RouteConfiguration {
-    RouteConfiguration {
-        internal_only_headers: of.internal_only_headers.clone(),
-        response_headers_to_add: of.response_headers_to_add.clone(),
-        response_headers_to_remove: of.response_headers_to_remove.clone(),
-        request_headers_to_add: of.request_headers_to_add.clone(),
-        request_headers_to_remove: of.request_headers_to_remove.clone(),
-        most_specific_header_mutations_wins: of.most_specific_header_mutations_wins,
-        max_direct_response_body_size_bytes: of.max_direct_response_body_size_bytes,
-        cluster_specifier_plugins: of.cluster_specifier_plugins.clone(),
-        request_mirror_policies: of.request_mirror_policies.clone(),
-        ignore_port_in_host_matching: of.ignore_port_in_host_matching,
-        vhost_header: of.vhost_header.clone(),
-        ignore_path_parameters_in_path_matching: of.ignore_path_parameters_in_path_matching,
-        typed_per_filter_config: of.typed_per_filter_config.clone(),
-        route_specifiers: of.route_specifiers.clone(),
-        ..RouteConfiguration::default()
-    }
-}
-
-/// Without its routes, field by field. Over TLS nobody is sent to TLS.
-pub(super) fn virtual_host(of: &VirtualHost, tls: bool) -> VirtualHost {
-    VirtualHost {
-        require_tls: if tls { 0 } else { of.require_tls },
-        matcher: of.matcher.clone(),
-        rate_limits: of.rate_limits.clone(),
-        request_headers_to_add: of.request_headers_to_add.clone(),
-        request_headers_to_remove: of.request_headers_to_remove.clone(),
-        response_headers_to_add: of.response_headers_to_add.clone(),
-        response_headers_to_remove: of.response_headers_to_remove.clone(),
-        cors: of.cors.clone(),
-        typed_per_filter_config: of.typed_per_filter_config.clone(),
-        include_request_attempt_count: of.include_request_attempt_count,
-        include_attempt_count_in_response: of.include_attempt_count_in_response,
-        retry_policy: of.retry_policy.clone(),
-        retry_policy_typed_config: of.retry_policy_typed_config.clone(),
-        hedge_policy: of.hedge_policy,
-        include_is_timeout_retry_header: of.include_is_timeout_retry_header,
-        per_request_buffer_limit_bytes: of.per_request_buffer_limit_bytes,
-        request_body_buffer_limit: of.request_body_buffer_limit,
-        request_mirror_policies: of.request_mirror_policies.clone(),
-        route_specifiers: of.route_specifiers.clone(),
-        ..VirtualHost::default()
-    }
 }
 
 /// What a route says besides what a simulation tells of it.

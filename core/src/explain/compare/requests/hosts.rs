@@ -5,13 +5,15 @@
 //!
 //! What must not be here: which virtual hosts those are.
 
+use super::super::order::{common_ends, rising};
 use super::behaviour::{self, Scene};
 use super::chance;
 use super::conditions::{self, Choice, Dimension};
+use super::frames::{self, Frame};
 use super::paths::{Pattern, paths};
+use super::reach;
 use super::report::RequestPlace;
 use super::work::{Both, Work};
-use super::{frames, reach};
 use crate::backend::envoy::v3::pb;
 use crate::explain::simulate::{Simulation, Table};
 use alloc::borrow::ToOwned;
@@ -181,9 +183,7 @@ struct Same {
 impl Same {
     fn of(old: &[Route], new: &[Route], changed: &BTreeSet<&str>) -> Self {
         let equal = |a: &Route, b: &Route| a == b && (changed.is_empty() || !reach::clusters_of(a).iter().any(|name| changed.contains(name)));
-        let head = old.iter().zip(new).take_while(|(a, b)| equal(a, b)).count();
-        let ends = old.iter().skip(head).rev().zip(new.iter().skip(head).rev());
-        let tail = ends.take_while(|(a, b)| equal(a, b)).count();
+        let (head, tail) = common_ends(old, new, equal);
         let mut pairs: Vec<(usize, usize)> = (0..head).map(|at| (at, at)).collect();
         pairs.extend((1..=tail).map(|back| (old.len() - back, new.len() - back)));
         let middle = |all: &[Route]| head..all.len().saturating_sub(tail).max(head);
@@ -205,28 +205,11 @@ impl Same {
     }
 }
 
-/// The longest run of pairs whose second numbers rise, by patience.
-fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    let second = |at: usize| pairs.get(at).map_or(0, |pair| pair.1);
-    let mut ends: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
-    for (at, pair) in pairs.iter().enumerate() {
-        let place = ends.partition_point(|end| second(*end) < pair.1);
-        before.push(place.checked_sub(1).and_then(|place| ends.get(place).copied()));
-        match ends.get_mut(place) {
-            Some(end) => *end = at,
-            None => ends.push(at),
-        }
-    }
-    let run = core::iter::successors(ends.last().copied(), |at| before.get(*at).copied().flatten());
-    run.filter_map(|at| pairs.get(at).copied()).collect()
-}
-
 /// Settings of the virtual hosts themselves.
 pub(super) fn compare_frames<'a>(work: &mut Work<'_, 'a>, hosts: [Known<'_, 'a>; 2], domains: &[String], both: &Both) {
     let [Some(old), Some(new)] = hosts.map(|of| of.table.config.virtual_hosts.get(of.index)) else { return };
-    let (before, after) = (frames::virtual_host(old, both.request.tls), frames::virtual_host(new, both.request.tls));
     let pointers = hosts.map(|of| of.pointer());
     let place = RequestPlace { hosts: domains.to_vec(), ..frames::place(both, &pointers) };
-    frames::show(work, "virtual_host", &before, &after, pointers, place, both);
+    let without = if both.request.tls { frames::HOST_OVER_TLS } else { frames::HOST };
+    frames::show(work, Frame { what: "virtual_host", sides: [old, new], without, pointers }, place, both);
 }

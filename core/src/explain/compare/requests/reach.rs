@@ -57,7 +57,7 @@ pub(super) fn settings(before: &Cluster, after: &Cluster) -> Vec<Residue> {
     if before == after {
         return Vec::new();
     }
-    residue(&bare(before), &bare(after), &|_, _| false)
+    residue(&bare(before), &bare(after), &[], &|_, _| false)
 }
 
 /// Names under which the sides have other things.
