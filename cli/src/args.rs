@@ -534,10 +534,14 @@ pub struct SnapshotArgs {
     #[arg(long)]
     pub with_secrets: bool,
     /// Write a link to this page that holds the snapshot, instead of a file. Nothing is sent anywhere.
-    #[arg(long, value_name = "PAGE", value_hint = ValueHint::Url)]
+    #[arg(long, value_name = "PAGE", value_hint = ValueHint::Url, value_parser = page)]
     pub link: Option<String>,
     #[command(flatten)]
     pub judging: Judging,
+}
+
+fn page(text: &str) -> Result<String, &'static str> {
+    if text.contains("://") { Ok(text.to_string()) } else { Err("it is no address of a page, such as https://chancery.example/") }
 }
 
 /// `open`

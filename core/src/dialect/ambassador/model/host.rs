@@ -188,7 +188,9 @@ impl Model<'_> {
         let in_namespace = namespace.map_or_else(|| host.namespace.clone(), |namespace| namespace.value.clone());
         if !self.find_secret(&name.value, &in_namespace).0.is_good() {
             let message = format!("no Secret `{}` with a certificate in namespace `{in_namespace}`: the Host is dropped", name.value);
-            self.posts.warning(&host.identity, Post::new(&codes::SECRET_NOT_FOUND, message, name.origin));
+            let post = Post::new(&codes::SECRET_NOT_FOUND, message, name.origin);
+            let help = "add the Secret to the input, or take it to exist, as in a cluster that keeps it (`--missing-secrets assume`)";
+            self.posts.warning(&host.identity, post.help(help));
             return false;
         }
         let full_name = match namespace {

@@ -5,6 +5,7 @@
 
 use super::work::Work;
 use crate::backend::envoy::v3::pb;
+use crate::explain::simulate::string_words;
 use crate::re2::engine::Regex;
 use crate::re2::language::{Language, Tried, texts};
 use alloc::borrow::ToOwned;
@@ -15,7 +16,7 @@ use alloc::vec::Vec;
 use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
 use pb::route::header_matcher::HeaderMatchSpecifier;
 use pb::route::query_parameter_matcher::QueryParameterMatchSpecifier;
-use pb::route::{RouteMatch, route_match::PathSpecifier};
+use pb::route::{HeaderMatcher, RouteMatch, route_match::PathSpecifier};
 
 /// What routes look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -294,22 +295,41 @@ fn dimensions_of(matcher: &RouteMatch, axes: &[(Dimension, Vec<Option<String>>)]
     choice
 }
 
-/// What a route asks for besides its path and the host, which is told already, in words.
+/// What a header must be, in words.
+fn header_words(of: &HeaderMatcher) -> String {
+    match &of.header_match_specifier {
+        Some(HeaderMatchSpecifier::StringMatch(matcher)) => string_words(matcher),
+        Some(HeaderMatchSpecifier::ExactMatch(text)) => format!("exact {text}"),
+        Some(HeaderMatchSpecifier::PrefixMatch(text)) => format!("prefix {text}"),
+        Some(HeaderMatchSpecifier::SuffixMatch(text)) => format!("suffix {text}"),
+        Some(HeaderMatchSpecifier::ContainsMatch(text)) => format!("contains {text}"),
+        Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => format!("regex {}", regex.regex),
+        Some(HeaderMatchSpecifier::RangeMatch(range)) => format!("from {} to below {}", range.start, range.end),
+        Some(HeaderMatchSpecifier::PresentMatch(false)) => "absent".to_owned(),
+        Some(HeaderMatchSpecifier::PresentMatch(true)) | None => "present".to_owned(),
+    }
+}
+
+/// The domain that a header's matcher asks for, if it is one of the host's name.
+fn domain(of: &HeaderMatcher) -> Option<String> {
+    if of.name != ":authority" || of.invert_match {
+        return None;
+    }
+    let words = header_words(of);
+    let domain = words.strip_prefix("exact ").map(ToOwned::to_owned);
+    domain.or_else(|| Some(format!("{}*", words.strip_prefix("prefix ")?))).or_else(|| Some(format!("*{}", words.strip_prefix("suffix ")?)))
+}
+
+/// The hosts that a route asks for by itself, as domains.
+pub(super) fn domains(of: &RouteMatch) -> Vec<String> {
+    of.headers.iter().filter_map(domain).collect()
+}
+
+/// What a route asks for besides its path and its hosts ([`domains`]), in words.
 pub(super) fn words(of: &RouteMatch) -> Vec<String> {
-    use crate::explain::simulate::string_words;
     let mut out = Vec::new();
-    for header in of.headers.iter().filter(|header| header.name != ":authority") {
-        let wants = match &header.header_match_specifier {
-            Some(HeaderMatchSpecifier::StringMatch(matcher)) => string_words(matcher),
-            Some(HeaderMatchSpecifier::ExactMatch(text)) => format!("exact {text}"),
-            Some(HeaderMatchSpecifier::PrefixMatch(text)) => format!("prefix {text}"),
-            Some(HeaderMatchSpecifier::SuffixMatch(text)) => format!("suffix {text}"),
-            Some(HeaderMatchSpecifier::ContainsMatch(text)) => format!("contains {text}"),
-            Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => format!("regex {}", regex.regex),
-            Some(HeaderMatchSpecifier::RangeMatch(range)) => format!("from {} to below {}", range.start, range.end),
-            Some(HeaderMatchSpecifier::PresentMatch(false)) => "absent".to_owned(),
-            Some(HeaderMatchSpecifier::PresentMatch(true)) | None => "present".to_owned(),
-        };
+    for header in of.headers.iter().filter(|header| domain(header).is_none()) {
+        let wants = header_words(header);
         let wants = wants.strip_prefix("exact ").unwrap_or(&wants);
         let not = if header.invert_match { "not " } else { "" };
         let name = header.name.as_str();

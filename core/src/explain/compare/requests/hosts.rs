@@ -136,7 +136,7 @@ pub(super) fn place(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &
     let narrower = narrower.filter(|_| scene.hosts.iter().all(Option::is_some));
     let [before, after] = [&simulations[0], &simulations[1]].map(behaviour::pointer);
     RequestPlace {
-        hosts: domains.to_vec(),
+        hosts: narrower.map(conditions::domains).filter(|own| !own.is_empty()).unwrap_or_else(|| domains.to_vec()),
         path: Some(narrower.map_or_else(|| "/*".to_owned(), |of| Pattern::of(of).words())),
         conditions: narrower.map(conditions::words).unwrap_or_default(),
         port_before: both.ports[0],
