@@ -52,11 +52,11 @@ impl Echo {
 }
 
 /// A port that nobody has.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
-fn local(port: u16) -> pb::base::Address {
+pub fn local(port: u16) -> pb::base::Address {
     use pb::base::socket_address::PortSpecifier;
     pb::base::Address {
         address: Some(pb::base::address::Address::SocketAddress(pb::base::SocketAddress {

@@ -6,8 +6,11 @@
 //! `CHANCERY_ENVOY` names the program; without it nothing is asked. `CHANCERY_CORPUS` with `CHANCERY_DIFFERENTIAL=N` asks N requests of
 //! every input of the corpus (`CHANCERY_ENVOY_ONE_IN` takes one in so many); otherwise some of every example are asked.
 //!
-//! Not compared: TLS, and so which filter chain is taken by it; what chance decides; which of several clusters is chosen.
+//! Which filter chain a connection comes to, by TLS, server name and protocols, is asked by itself, of chains that only tell their number.
+//!
+//! Not compared: what chance decides; which of several clusters is chosen.
 
+mod connections;
 mod envoy;
 mod requests;
 
@@ -18,6 +21,7 @@ use chancery_core::explain::EnvoyConfig;
 use chancery_core::explain::simulate::{Gateway, Outcome, Request, Simulation};
 use chancery_tests::chance::Chance;
 use chancery_tests::work::Work;
+use connections::Connections;
 use envoy::{Answer, Envoy, rig};
 use std::collections::BTreeMap;
 use std::env;
@@ -176,11 +180,14 @@ fn request(method: &str, authority: &str, path: &str, port: u32) -> Option<Reque
 #[test]
 fn envoy_does_with_examples_what_we_say() {
     let Some(program) = program() else { return };
-    let mut tally = Tally::default();
-    for example in examples::examples().into_iter().filter(|example| example.name.starts_with("ambassador/")).take(8) {
+    let (mut tally, mut connections) = (Tally::default(), Connections::default());
+    for example in examples::examples().into_iter().filter(|example| example.name.starts_with("ambassador/")) {
         let work = Work::new(&example.inputs, &example.options);
-        compare(&program, &example.name.replace('/', "-"), bootstrap(&work), 80, &mut tally);
+        let name = example.name.replace('/', "-");
+        connections::compare(&program, &name, &bootstrap(&work), &mut connections);
+        compare(&program, &name, bootstrap(&work), 80, &mut tally);
     }
+    connections.settle("examples");
     settle("examples", tally);
 }
 
@@ -188,10 +195,12 @@ fn envoy_does_with_examples_what_we_say() {
 fn envoy_does_with_the_corpus_what_we_say() {
     let most = env::var("CHANCERY_DIFFERENTIAL").ok().and_then(|text| text.parse().ok());
     let (Some(program), Some(most)) = (program(), most) else { return };
-    let mut tally = Tally::default();
+    let (mut tally, mut connections) = (Tally::default(), Connections::default());
     for (name, inputs, options) in cases() {
         let work = Work::new(&inputs, &options);
+        connections::compare(&program, &name, &bootstrap(&work), &mut connections);
         compare(&program, &name, bootstrap(&work), most, &mut tally);
     }
+    connections.settle("corpus");
     settle("corpus", tally);
 }
