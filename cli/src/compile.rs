@@ -8,6 +8,7 @@ use crate::style::{complain, count};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, envoy};
 use chancery_core::compile::{Compilation, Compiler};
+use chancery_core::config::Answer;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::{Positions, dump_tree, dump_with_origins, findings_of_all};
 use chancery_core::ir::{SecretReference, Spelling};
@@ -163,9 +164,12 @@ impl Writer<'_> {
         let compilation = self.compilation;
         Ok(match kind {
             Kind::Config => compilation.config.dump(),
-            kind if kind.is_answer() => {
-                compilation.answers.documents.get(kind.name()).cloned().ok_or_else(|| format!("there is no `{}` for this input", kind.name()))?
-            }
+            kind if kind.is_answer() => compilation
+                .answers
+                .documents
+                .get(kind.name())
+                .map(Answer::node)
+                .ok_or_else(|| format!("there is no `{}` for this input", kind.name()))?,
             _ if self.args.origins => dump_with_origins(compilation, &Positions::new(&compilation.inputs, &compilation.objects)),
             _ => dump_tree(&compilation.ir),
         })

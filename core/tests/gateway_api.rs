@@ -51,7 +51,7 @@ const TO_WEB: &str = "  rules: [{backendRefs: [{name: web, port: 80}]}]";
 
 /// The conditions of an object as `TYPE=STATUS REASON`, in their order.
 fn conditions(compilation: &Compilation, kind: &str, name: &str) -> Vec<String> {
-    let statuses: serde_json::Value = serde_json::from_str(&to_json(&compilation.answers.documents["status"], false)).expect("JSON");
+    let statuses: serde_json::Value = serde_json::from_str(&to_json(&compilation.answers.documents["status"].node(), false)).expect("JSON");
     let items = statuses.as_array().expect("a list");
     let object = items.iter().find(|item| item["kind"] == kind && item["name"] == name);
     let parents = object.into_iter().flat_map(|item| item["status"]["parents"].as_array().expect("parents"));

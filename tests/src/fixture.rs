@@ -17,6 +17,7 @@
 use crate::place::{find, follow, is_place, without_own};
 use crate::show::{difference, pretty, project};
 use crate::work::{Work, inputs, options};
+use chancery_core::config::Answer;
 use chancery_core::explain::{Finding, LedgerRow, Positions, View, Viewed, explain_pointer, resolve};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -234,9 +235,9 @@ impl Checked {
     }
 
     fn document_block(&mut self, pointer: &str, body: &str) -> String {
-        let json = |node| serde_json::from_str(&chancery_core::text::to_json(node, false)).unwrap_or_default();
+        let json = |answer: &Answer| serde_json::from_str(&chancery_core::text::to_json(&answer.node(), false)).unwrap_or_default();
         let documents: serde_json::Map<String, Value> =
-            self.work.compilation.answers.documents.iter().map(|(name, node)| ((*name).to_string(), json(node))).collect();
+            self.work.compilation.answers.documents.iter().map(|(name, answer)| ((*name).to_string(), json(answer))).collect();
         let documents = Value::Object(documents);
         let got = follow(&documents, pointer);
         let expected: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{pointer}: {error}\n{body}"));

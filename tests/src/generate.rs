@@ -118,8 +118,8 @@ pub fn proxies(count: usize, seed: u64) -> Vec<String> {
     }
     for number in 0..services {
         documents.push(format!(
-            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: item-{number}, namespace: default}}\nspec: {{ports: [{{port: 80}}, {{name: \
-             other, port: 8080}}]}}\n"
+            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: item-{number}, namespace: default}}\nspec: {{ports: [{{name: \
+             http, port: 80}}, {{name: other, port: 8080}}]}}\n"
         ));
     }
     for number in 0..count {

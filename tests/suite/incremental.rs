@@ -1,10 +1,15 @@
 //! A compiler with memories gives what one without gives, whatever was edited.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::compile::{Compiler, Options};
+use chancery_core::compile::{Compilation, Compiler, Options};
+use chancery_core::explain::{Positions, dump_with_origins};
+use chancery_core::ir::{NetworkFilter, Route};
+use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
 use chancery_tests::generate::{documents, proxies};
-use chancery_tests::work::{Work, emit, inputs};
+use chancery_tests::work::{Work, emit, inputs, options};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Edits a text as people do, well or badly.
 fn edit(documents: &mut Vec<String>, chance: &mut Chance) {
@@ -33,22 +38,197 @@ fn edit(documents: &mut Vec<String>, chance: &mut Chance) {
     }
 }
 
+/// Edits of what HTTPProxies depend on: Services, Secrets and who may use them, endpoints, includes, the controller's configuration.
+fn edit_around(documents: &mut [String], before: &[String], chance: &mut Chance) {
+    const EDITS: [(&str, &str); 18] = [
+        ("port: 80", "port: 81"),
+        ("port: 80}", "port: 80, protocol: UDP}"),
+        ("port: 80}", "port: 80, appProtocol: kubernetes.io/h2c}"),
+        ("kind: Service\nmetadata: {", "kind: Service\nmetadata: {annotations: {projectcontour.io/max-connections: \"7\"}, "),
+        ("targetNamespaces: [teams]", "targetNamespaces: [others]"),
+        ("tls.crt: LS0", "tls.crt: XS0"),
+        ("tls.crt: ", "tls.other: "),
+        ("ca.crt: ", "ca.other: "),
+        ("10.0.0.1", "10.0.0.2"),
+        ("10.0.0.1", "a.example.com"),
+        ("prefix: /team", "prefix: /squad"),
+        ("includes:\n", "includes:\n  - {name: page, namespace: teams, conditions: [{prefix: /again}]}\n"),
+        ("permitInsecure: true", "permitInsecure: false"),
+        ("minimumProtocolVersion", "maximumProtocolVersion"),
+        ("replacement: /new", "replacement: /newer/"),
+        ("connectTimeout: 3s", "connectTimeout: 4s"),
+        ("disablePermitInsecure: false", "disablePermitInsecure: true"),
+        ("spec:", "spec: # moved\n  # by a line\n "),
+    ];
+    let at = chance.below(documents.len());
+    let Some(document) = documents.get_mut(at) else { return };
+    if chance.percent(30) {
+        // As it was, or as something else was.
+        let from = if chance.percent(70) { at % before.len() } else { chance.below(before.len()) };
+        document.clone_from(&before[from]);
+        return;
+    }
+    if chance.percent(20) {
+        let line: &&str = chance.pick(&["loadBalancerPolicy: {strategy: Random}", "permitInsecure: true", "enableWebsockets: true"]);
+        *document = format!("{document}    {line}\n");
+        return;
+    }
+    let first = chance.below(EDITS.len());
+    let edit = (0..EDITS.len()).map(|step| EDITS[(first + step) % EDITS.len()]).find(|(from, _)| document.contains(from));
+    if let Some((from, to)) = edit {
+        *document = document.replacen(from, to, 1);
+    }
+}
+
 #[test]
 fn memories_change_nothing() {
-    memories_change_nothing_of(documents);
+    memories_change_nothing_of(documents, |_| Options::default(), edit);
 }
 
 #[test]
 fn memories_change_nothing_of_contour() {
-    memories_change_nothing_of(proxies);
+    memories_change_nothing_of(proxies, |_| Options::default(), edit);
 }
 
-fn memories_change_nothing_of(documents: fn(usize, u64) -> Vec<String>) {
+#[test]
+fn memories_change_nothing_where_proxies_depend_on_others() {
+    let configured = |seed| if seed % 2 == 0 { "dialect=contour" } else { "dialect=contour controller-arg=--contour-config-name=contour" };
+    let around = |_, seed| {
+        let texts = [include_str!("../fixtures/contour/cluster.yaml"), DEPENDING];
+        let mut documents: Vec<String> = texts.iter().flat_map(|text| text.split("---\n").skip(1)).map(|text| format!("---\n{text}")).collect();
+        documents.extend(proxies(8, seed));
+        documents
+    };
+    let mut before = Vec::new();
+    memories_change_nothing_of(
+        around,
+        |seed| options(configured(seed)).expect("options"),
+        move |documents, chance| {
+            if before.is_empty() {
+                before.clone_from(documents);
+            }
+            edit_around(documents, &before, chance);
+            if chance.percent(15) {
+                edit(documents, chance);
+            }
+        },
+    );
+}
+
+/// Roots with and without TLS that share what they include, and all that HTTPProxies look up.
+const DEPENDING: &str = "
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: secure, namespace: default}
+spec:
+  virtualhost:
+    fqdn: secure.example.com
+    tls: {secretName: cert, minimumProtocolVersion: \"1.3\"}
+    authorization: {extensionRef: {name: auth, namespace: default}}
+    rateLimitPolicy: {local: {requests: 9, unit: second}}
+  includes:
+  - {name: team, namespace: teams, conditions: [{prefix: /team}]}
+  - {name: page, namespace: teams}
+  routes:
+  - services: [{name: web, port: 80}]
+    permitInsecure: true
+    pathRewritePolicy: {replacePrefix: [{replacement: /new}]}
+    conditions: [{prefix: /old}]
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: plain, namespace: default}
+spec:
+  virtualhost: {fqdn: \"*.example.org\"}
+  includes:
+  - {name: team, namespace: teams, conditions: [{header: {name: x-team, present: true}}]}
+  - {name: nobody, namespace: teams, conditions: [{prefix: /nobody}]}
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: team, namespace: teams}
+spec:
+  includes:
+  - {name: page, conditions: [{prefix: /page}, {queryParameter: {name: q, exact: a}}]}
+  routes:
+  - services: [{name: inner, port: 443, protocol: tls, validation: {caSecret: default/ca, subjectName: inner.example.com}}]
+    conditions: [{prefix: /inner}]
+    healthCheckPolicy: {path: /health}
+  - services: [{name: inner, port: 80}, {name: inner, port: 80, mirror: true}]
+    conditions: [{exact: /mirrored}]
+    rateLimitPolicy: {local: {requests: 3, unit: minute}}
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: page, namespace: teams}
+spec:
+  routes:
+  - services: [{name: inner, port: 80}]
+    conditions: [{prefix: /a}]
+    pathRewritePolicy: {replacePrefix: [{replacement: /new}]}
+    requestHeadersPolicy: {set: [{name: x-to, value: \"%CONTOUR_SERVICE_NAME%\"}]}
+  - requestRedirectPolicy: {hostname: else.example.com}
+    conditions: [{prefix: /gone}]
+---
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: theirs, namespace: teams}
+spec:
+  virtualhost: {fqdn: theirs.example.com, tls: {secretName: default/cert}}
+  routes:
+  - services: [{name: inner, port: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: inner, namespace: teams}
+spec: {ports: [{name: http, port: 80}, {name: https, port: 443}]}
+---
+apiVersion: projectcontour.io/v1
+kind: TLSCertificateDelegation
+metadata: {name: ours, namespace: default}
+spec:
+  delegations:
+  - {secretName: cert, targetNamespaces: [teams]}
+  - {secretName: ca, targetNamespaces: [teams]}
+---
+apiVersion: projectcontour.io/v1alpha1
+kind: ExtensionService
+metadata: {name: auth, namespace: default}
+spec: {protocol: h2c, services: [{name: auth, port: 9443}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: inner-1, namespace: teams, labels: {kubernetes.io/service-name: inner}}
+addressType: IPv4
+ports: [{name: http, port: 8080}]
+endpoints: [{addresses: [10.0.0.1]}]
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: beside, namespace: default}
+spec:
+  rules:
+  - {host: secure.example.com, http: {paths: [{path: /ingress, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}
+---
+apiVersion: projectcontour.io/v1alpha1
+kind: ContourConfiguration
+metadata: {name: contour, namespace: projectcontour}
+spec:
+  envoy: {timeouts: {connectTimeout: 3s}}
+  httpproxy: {disablePermitInsecure: false}
+";
+
+fn memories_change_nothing_of(
+    documents: impl Fn(usize, u64) -> Vec<String>,
+    options: impl Fn(u64) -> Options,
+    mut edit: impl FnMut(&mut Vec<String>, &mut Chance),
+) {
     for seed in 0..8 {
         let mut chance = Chance::new(seed);
         let mut documents = documents(25, seed);
         let mut compiler = Compiler::new();
-        let options = Options::default();
+        let options = options(seed);
         for step in 0..25 {
             if step > 0 {
                 (0..=chance.below(3)).for_each(|_| edit(&mut documents, &mut chance));
@@ -68,6 +248,43 @@ fn memories_change_nothing_of(documents: fn(usize, u64) -> Vec<String>) {
             assert_eq!(remembered.findings(), fresh.findings(), "{told}");
             let ledger = |work: &Work| work.ledger().iter().map(|row| serde_json::to_string(row).expect("JSON")).collect::<Vec<_>>();
             assert_eq!(ledger(&remembered), ledger(&fresh), "{told}");
+            let answers =
+                |of: &Compilation| of.answers.documents.iter().map(|(name, answer)| (*name, to_json(&answer.node(), false))).collect::<Vec<_>>();
+            assert_eq!(answers(&remembered.compilation), answers(&fresh.compilation), "{told}");
+            let origins = |of: &Compilation| to_json(&dump_with_origins(of, &Positions::new(&of.inputs, &of.objects)), false);
+            assert!(origins(&remembered.compilation) == origins(&fresh.compilation), "where values come from, of {told}");
         }
     }
+}
+
+#[test]
+fn what_did_not_change_stays_the_same_value() {
+    for (kind, documents, line) in [
+        ("Mappings", documents(100, 7), "  connect_timeout_ms: 100\n"),
+        ("HTTPProxies", proxies(100, 7), "    loadBalancerPolicy: {strategy: Random}\n"),
+    ] {
+        let mut edited = documents.clone();
+        edited.last_mut().expect("a document").push_str(line);
+        let mut compiler = Compiler::new();
+        let [before, after] = [documents, edited].map(|documents| {
+            let text = documents.concat();
+            compiler.compile(&inputs([("input.yaml", text.as_str())]), &Options::default())
+        });
+        let known = |of: &Compilation| routes(of).iter().map(|route| Arc::as_ptr(route).addr()).collect::<BTreeSet<_>>();
+        let (old, new) = (known(&before), known(&after));
+        assert!(new.difference(&old).count() < 5 && new.len() >= 90, "{kind}: {} of {} routes are new", new.difference(&old).count(), new.len());
+        let known = |of: &Compilation| of.ir.clusters.iter().map(|cluster| Arc::as_ptr(cluster).addr()).collect::<BTreeSet<_>>();
+        let (old, new) = (known(&before), known(&after));
+        assert!(new.difference(&old).count() < 5, "{kind}: {} of {} clusters are new", new.difference(&old).count(), new.len());
+    }
+}
+
+fn routes(of: &Compilation) -> Vec<Arc<Route>> {
+    let filters = of.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let hosts = filters.flat_map(|filter| match filter {
+        NetworkFilter::Http(manager) => manager.routes.virtual_hosts.as_slice(),
+        NetworkFilter::Tcp(_) => &[],
+    });
+    // The controller's own come of no resource.
+    hosts.flat_map(|host| host.routes.iter().cloned()).filter(|route| !route.origins.is_empty()).collect()
 }

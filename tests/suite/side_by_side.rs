@@ -90,7 +90,7 @@ fn each_dialect_is_compiled_as_if_it_were_alone() {
         let alone = Options { dialect: Some(side.dialect), ..Options::default() };
         let alone = Work::new(&inputs([("input.yaml", text.as_str())]), &alone).compilation;
         assert!(side.ir == alone.ir, "{}", side.dialect.name());
-        let documents = |of: &Compilation| of.answers.documents.values().map(|node| to_json(node, false)).collect::<Vec<_>>();
+        let documents = |of: &Compilation| of.answers.documents.values().map(|answer| to_json(&answer.node(), false)).collect::<Vec<_>>();
         assert_eq!(documents(&side), documents(&alone), "{}", side.dialect.name());
     }
 }

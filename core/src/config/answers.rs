@@ -3,18 +3,44 @@
 //! What must not be here: what any controller answers.
 
 use crate::resource::{ObjectId, ResourceKey};
-use crate::text::Node;
+use crate::text::{Node, Value};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What a controller answers besides Envoy's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
     /// Statuses, what the API server refused, the controller's own configuration... by the name of the output.
-    pub documents: BTreeMap<&'static str, Node>,
+    pub documents: BTreeMap<&'static str, Answer>,
     /// The objects that it creates in the cluster.
     pub created: Vec<Created>,
+}
+
+/// What a controller answers under one name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// A value.
+    Value(Node),
+    /// A list, whose items are shared with other compiles.
+    List(Vec<Arc<Node>>),
+}
+
+impl Answer {
+    /// The value.
+    pub fn node(&self) -> Node {
+        match self {
+            Answer::Value(node) => node.clone(),
+            Answer::List(items) => Node::synthesised(Value::Array(items.iter().map(|item| Node::clone(item)).collect())),
+        }
+    }
+}
+
+impl From<Node> for Answer {
+    fn from(node: Node) -> Self {
+        Answer::Value(node)
+    }
 }
 
 /// An object that a controller creates in the cluster.

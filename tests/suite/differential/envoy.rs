@@ -139,7 +139,7 @@ fn rigged(mut manager: pb::hcm::HttpConnectionManager) -> pb::hcm::HttpConnectio
     manager.delayed_close_timeout = Some(pb::Duration { seconds: 0, nanos: 5_000_000 });
     manager.codec_type = 0;
     manager.http3_protocol_options = None;
-    manager.http_filters.retain(|filter| matches!(filter.name.as_str(), "envoy.filters.http.cors" | "envoy.filters.http.router"));
+    manager.http_filters.retain(|filter| matches!(filter.name.as_str(), "envoy.filters.http.cors" | "envoy.filters.http.router" | "router"));
     if let Some(RouteSpecifier::RouteConfig(table)) = &mut manager.route_specifier {
         table.response_headers_to_add.extend([report("x-rig-route", "%ROUTE_NAME%"), report("x-rig-cluster", "%UPSTREAM_CLUSTER%")]);
         for (at, host) in table.virtual_hosts.iter_mut().enumerate() {

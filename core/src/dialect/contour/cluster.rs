@@ -15,7 +15,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use hashbrown::{Equivalent, HashMap};
 
 /// A namespace and a name.
 pub type Name = (Str, Str);
@@ -74,11 +74,65 @@ pub struct Refused<'a> {
 /// What the API server holds.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster<'a> {
-    admitted: BTreeMap<Kind, BTreeMap<Name, Admitted<'a>>>,
+    admitted: BTreeMap<Kind, Held<'a>>,
     /// What it refused, in the order of the text.
     pub refused: Vec<Refused<'a>>,
     /// Configuration files in ConfigMaps, by the ConfigMap.
     pub files: BTreeMap<ObjectId, &'a Object>,
+}
+
+/// The objects of a kind.
+#[derive(Clone, Debug, Default)]
+struct Held<'a> {
+    /// In the order of the text.
+    objects: Vec<Admitted<'a>>,
+    /// Their places by name.
+    places: HashMap<Name, u32>,
+    /// Their places, in the order of their names.
+    order: Arc<Vec<u32>>,
+}
+
+/// A name that is looked for.
+#[derive(PartialEq, Eq, Hash)]
+struct Wanted<'n>(&'n str, &'n str);
+
+impl Equivalent<Name> for Wanted<'_> {
+    fn equivalent(&self, name: &Name) -> bool {
+        self.1 == name.1 && self.0 == name.0
+    }
+}
+
+impl<'a> Held<'a> {
+    /// Takes an object; gives the one whose place it takes.
+    fn insert(&mut self, admitted: Admitted<'a>) -> Option<Admitted<'a>> {
+        let next = self.objects.len() as u32;
+        let place = *self.places.entry(admitted.full_name()).or_insert(next);
+        match self.objects.get_mut(place as usize) {
+            Some(earlier) => Some(core::mem::replace(earlier, admitted)),
+            None => {
+                self.objects.push(admitted);
+                None
+            }
+        }
+    }
+
+    fn at(&self, place: u32) -> Option<&Admitted<'a>> {
+        self.objects.get(place as usize)
+    }
+
+    /// Puts the objects in the order of their names, which is known where they are the same as before.
+    fn put_in_order(&mut self, before: &mut Order) {
+        let name = |object: &Admitted<'a>| (object.namespace().clone(), object.name().clone());
+        let same = before.names.len() == self.objects.len()
+            && self.objects.iter().zip(&before.names).all(|(object, known)| *object.name() == known.1 && *object.namespace() == known.0);
+        if !same {
+            before.names = self.objects.iter().map(name).collect();
+            let mut order: Vec<u32> = (0..self.objects.len() as u32).collect();
+            order.sort_unstable_by(|a, b| before.names.get(*a as usize).cmp(&before.names.get(*b as usize)));
+            before.order = Arc::new(order);
+        }
+        self.order = before.order.clone();
+    }
 }
 
 /// Objects that the API server took as they are, without a word: the next compile need not ask again.
@@ -86,30 +140,62 @@ pub struct Cluster<'a> {
 pub struct Memory {
     skip_validation: bool,
     /// By the address of what was read, which is no other's as long as the entry holds it.
-    taken: HashMap<usize, (Arc<Content>, Arc<Node>)>,
+    taken: HashMap<usize, Taken>,
+    orders: BTreeMap<Kind, Order>,
+    round: u32,
+}
+
+/// An object that was taken.
+struct Taken {
+    #[expect(dead_code, reason = "holds the address by which it is known")]
+    content: Arc<Content>,
+    kind: Kind,
+    root: Arc<Node>,
+    /// The compile in which it was there last.
+    round: u32,
+}
+
+/// The names of the objects of a kind, in the order of the text, and their places in the order of their names.
+#[derive(Default)]
+struct Order {
+    names: Vec<Name>,
+    order: Arc<Vec<u32>>,
 }
 
 impl Memory {
+    /// What is known of an object.
+    fn known(&mut self, object: &Object) -> Option<(Kind, Arc<Node>)> {
+        let known = self.taken.get_mut(&Arc::as_ptr(&object.content).addr())?;
+        known.round = self.round;
+        Some((known.kind, known.root.clone()))
+    }
+
     /// The object as the API server stores it, or what it says against it.
-    fn admit(
-        &self,
-        taken: &mut HashMap<usize, (Arc<Content>, Arc<Node>)>,
-        kind: Kind,
-        object: &Object,
-        admission: Admission<'_>,
-        sink: &mut Vec<Diagnostic>,
-    ) -> Result<Arc<Node>, Vec<String>> {
-        let address = Arc::as_ptr(&object.content).addr();
-        if let Some(known) = self.taken.get(&address) {
-            taken.insert(address, known.clone());
-            return Ok(known.1.clone());
-        }
+    fn admit(&mut self, kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
         let before = sink.len();
         let root = kinds::admit(kind, object, admission, sink)?;
         if sink.len() == before {
-            taken.insert(address, (object.content.clone(), root.clone()));
+            let taken = Taken { content: object.content.clone(), kind, root: root.clone(), round: self.round };
+            self.taken.insert(Arc::as_ptr(&object.content).addr(), taken);
         }
         Ok(root)
+    }
+
+    /// Begins a compile of so many objects.
+    fn begin(&mut self, skip_validation: bool, objects: usize) {
+        if self.skip_validation != skip_validation || self.round == u32::MAX {
+            *self = Self { skip_validation, ..Self::default() };
+        }
+        self.taken.reserve(objects.saturating_sub(self.taken.len()));
+        self.round += 1;
+    }
+
+    /// Forgets what is not there any more, where that is much.
+    fn end(&mut self, objects: usize) {
+        if self.taken.len() > objects + objects / 4 + 64 {
+            let round = self.round;
+            self.taken.retain(|_, taken| taken.round == round);
+        }
     }
 }
 
@@ -121,10 +207,7 @@ impl<'a> Cluster<'a> {
 
     /// The same with a memory.
     pub fn apply_again(objects: &'a Objects, skip_validation: bool, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Self {
-        if memory.skip_validation != skip_validation {
-            *memory = Memory { skip_validation, ..Memory::default() };
-        }
-        let mut taken = HashMap::with_capacity(objects.len());
+        memory.begin(skip_validation, objects.len());
         let mut cluster = Self::default();
         let memo = Memo::default();
         let admission = Admission { skip_validation, memo: &memo };
@@ -138,37 +221,46 @@ impl<'a> Cluster<'a> {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
                 continue;
             }
+            if let Some((kind, root)) = memory.known(object) {
+                cluster.hold(kind, Admitted { object, root }, ledger, sink);
+                continue;
+            }
             let Some(kind) = kinds::find(&object.key.group, &object.key.kind) else {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read this kind".into()));
                 continue;
             };
-            match memory.admit(&mut taken, kind, object, admission, sink) {
-                Ok(root) => {
-                    let admitted = Admitted { object, root };
-                    let name = admitted.full_name();
-                    if let Some(earlier) = cluster.admitted.entry(kind).or_default().insert(name, admitted) {
-                        ledger.set(earlier.object.id, State::Shadowed(object.id));
-                        sink.push(overwritten(earlier.object, object));
-                    }
-                    ledger.set(object.id, State::Loaded);
-                }
+            match memory.admit(kind, object, admission, sink) {
+                Ok(root) => cluster.hold(kind, Admitted { object, root }, ledger, sink),
                 Err(errors) => {
                     ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into()));
                     cluster.refused.push(Refused { object, errors });
                 }
             }
         }
-        memory.taken = taken;
+        memory.end(objects.len());
+        for (kind, held) in &mut cluster.admitted {
+            held.put_in_order(memory.orders.entry(*kind).or_default());
+        }
         cluster
+    }
+
+    fn hold(&mut self, kind: Kind, admitted: Admitted<'a>, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) {
+        let object = admitted.object;
+        if let Some(earlier) = self.admitted.entry(kind).or_default().insert(admitted) {
+            ledger.set(earlier.object.id, State::Shadowed(object.id));
+            sink.push(overwritten(earlier.object, object));
+        }
+        ledger.set(object.id, State::Loaded);
     }
 
     /// All objects of a kind, by namespace and name.
     pub fn all(&self, kind: Kind) -> impl Iterator<Item = &Admitted<'a>> {
-        self.admitted.get(&kind).into_iter().flat_map(BTreeMap::values)
+        self.admitted.get(&kind).into_iter().flat_map(|held| held.order.iter().filter_map(|place| held.at(*place)))
     }
 
     /// One object.
     pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Admitted<'a>> {
-        self.admitted.get(&kind)?.get(&(Str::new(namespace), Str::new(name)))
+        let held = self.admitted.get(&kind)?;
+        held.at(*held.places.get(&Wanted(namespace, name))?)
     }
 }

@@ -8,6 +8,7 @@ pub mod duty;
 pub mod kinds;
 pub mod lower;
 pub mod material;
+pub mod memory;
 pub mod model;
 pub mod options;
 pub mod processor;
@@ -17,7 +18,7 @@ pub mod settings;
 pub mod source;
 pub mod status;
 
-pub use cluster::Memory;
+pub use memory::Memory;
 pub use options::{Controller, Options};
 
 use crate::config::{Answers, Ledger};
@@ -36,37 +37,38 @@ pub fn read_options(options: &Options) -> ReadOptions {
 
 /// From objects to the IR and the other answers.
 pub fn compile(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> (Ir, Answers) {
-    let cluster = Cluster::apply_again(objects, options.skip_validation, memory, ledger, sink);
+    let cluster = Cluster::apply_again(objects, options.skip_validation, &mut memory.cluster, ledger, sink);
     let mut answers = Answers::default();
     let documents = &mut answers.documents;
     if !cluster.refused.is_empty() {
-        documents.insert("admission", status::admission(&cluster.refused));
+        documents.insert("admission", status::admission(&cluster.refused).into());
     }
     if options.controller == Controller::GatewayProvisioner {
         let mut made = provision::provision(&cluster, options, ledger);
-        documents.insert("provisioned", made.document());
-        documents.extend(made.failure.map(|failure| ("error", failure.document())));
+        documents.insert("provisioned", made.document().into());
+        documents.extend(made.failure.map(|failure| ("error", failure.document().into())));
         documents.insert("status", made.statuses.document());
         answers.created = made.created;
         return (Ir::default(), answers);
     }
     let settings = Settings::load(&cluster, options, ledger, sink).and_then(|settings| {
-        documents.insert(settings::CONFIGURATION, settings.document());
+        documents.insert(settings::CONFIGURATION, settings.document().into());
         settings.start(&cluster, sink).map(|()| settings)
     });
-    documents.insert("life", settings::life::document(&cluster, options, settings.as_ref()));
+    documents.insert("life", settings::life::document(&cluster, options, settings.as_ref()).into());
     let settings = match settings {
         Ok(settings) => settings,
         Err(failure) => {
-            documents.insert("error", failure.document());
+            documents.insert("error", failure.document().into());
             return (Ir::default(), answers);
         }
     };
     let source = Source::new(&cluster, &settings, ledger);
     duty::tell(&source, ledger);
-    let processed = processor::process(&source);
+    memory.prepare(&cluster, options);
+    let processed = processor::process(&source, &mut memory.processor);
     processed.findings(sink);
-    let ir = lower::lower(&processed.graph, &source, &settings, sink);
+    let ir = lower::lower(&processed.graph, &source, &settings, &mut memory.lower, sink);
     documents.insert("status", processed.statuses.document());
     (ir, answers)
 }

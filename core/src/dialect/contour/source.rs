@@ -10,7 +10,7 @@ use super::settings::Settings;
 use crate::config::{Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::secret;
-use crate::resource::{Origin, Secret, Sourced};
+use crate::resource::{ObjectId, Origin, Secret, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -18,6 +18,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// The objects that Contour works on.
 pub struct Source<'a> {
@@ -26,14 +27,33 @@ pub struct Source<'a> {
     /// Contour's configuration.
     pub settings: &'a Settings,
     /// HTTPProxies of its class.
-    pub proxies: BTreeMap<Name, &'a Admitted<'a>>,
+    pub proxies: Ours<'a>,
     /// Ingresses of its class.
-    pub ingresses: BTreeMap<Name, &'a Admitted<'a>>,
+    pub ingresses: Ours<'a>,
     /// Secrets where it looks for them.
     pub secrets: BTreeMap<Name, Arc<Material>>,
     /// ConfigMaps with `ca.crt`.
     pub config_maps: BTreeMap<Name, Arc<Material>>,
     disabled: Vec<Str>,
+}
+
+/// The objects of a kind that are of its class, in namespaces that it watches.
+pub struct Ours<'a> {
+    cluster: &'a Cluster<'a>,
+    kind: Kind,
+    others: HashSet<ObjectId>,
+}
+
+impl<'a> Ours<'a> {
+    /// All of them, by namespace and name.
+    pub fn iter(&self) -> impl Iterator<Item = &'a Admitted<'a>> {
+        self.cluster.all(self.kind).filter(|object| !self.others.contains(&object.object.id))
+    }
+
+    /// One of them.
+    pub fn get(&self, name: &Name) -> Option<&'a Admitted<'a>> {
+        self.cluster.get(self.kind, &name.0, &name.1).filter(|object| !self.others.contains(&object.object.id))
+    }
 }
 
 /// Why a certificate cannot be used.
@@ -70,22 +90,22 @@ impl<'a> Source<'a> {
         let classes = settings.at("ingress.classNames").texts();
         let watched = |object: &Admitted<'_>| settings.watch_namespaces.is_empty() || settings.watch_namespaces.contains(object.namespace());
         let ours = |kind: Kind, ledger: &mut Ledger| {
-            let mut found = BTreeMap::new();
+            let mut others = HashSet::default();
             for object in cluster.all(kind) {
                 if !watched(object) {
                     ledger.set(object.object.id, State::Ignored(Why::NotWatched, "Contour does not watch its namespace".into()));
+                    others.insert(object.object.id);
                     continue;
                 }
                 let class = class_of(object);
                 let matches = if classes.is_empty() { matches!(class, "" | "contour") } else { classes.iter().any(|ours| *ours.value == *class) };
-                if matches {
-                    found.insert(object.full_name(), object);
-                } else {
+                if !matches {
+                    others.insert(object.object.id);
                     let why = format!("its class is `{class}`, which is not this Contour's");
                     ledger.set(object.object.id, State::Ignored(Why::OtherController, why.into()));
                 }
             }
-            found
+            Ours { cluster, kind, others }
         };
         let proxies = ours(Kind::HttpProxy, ledger);
         let ingresses = ours(Kind::Ingress, ledger);

@@ -5,16 +5,20 @@
 pub use crate::dialect::kubernetes::status::{condition, list, number, object, text};
 
 use super::cluster::Name;
+use crate::config::Answer;
 use crate::resource::Origin;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Statuses by kind, namespace and name.
 #[derive(Clone, Debug, Default)]
 pub struct Statuses {
     by_object: BTreeMap<(Str, Str, Str), Node>,
+    /// Rows of HTTPProxies, in the order of their names.
+    proxies: Vec<Arc<Node>>,
 }
 
 impl Statuses {
@@ -28,18 +32,37 @@ impl Statuses {
         self.by_object.get_mut(&(Str::new(kind), Str::new(namespace), Str::new(name)))
     }
 
-    /// All of them: `[{kind, namespace, name, status}]`, those without a namespace without that field.
-    pub fn document(self) -> Node {
-        let items = self.by_object.into_iter().map(|((kind, namespace, name), status)| {
-            let mut fields: Vec<(&str, Node)> = alloc::vec![("kind", text(&kind)), ("name", text(&name))];
-            if !namespace.is_empty() {
-                fields.push(("namespace", text(&namespace)));
-            }
-            fields.push(("status", status));
-            object(fields)
-        });
-        list(items.collect())
+    /// Puts in the rows of all HTTPProxies, in the order of their names.
+    pub fn set_proxies(&mut self, rows: Vec<Arc<Node>>) {
+        self.proxies = rows;
     }
+
+    /// All of them: `[{kind, namespace, name, status}]`, those without a namespace without that field.
+    pub fn document(self) -> Answer {
+        let mut proxies = self.proxies.into_iter();
+        let mut rows = Vec::with_capacity(proxies.len() + self.by_object.len());
+        for ((kind, namespace, name), status) in self.by_object {
+            if kind.as_str() > HTTP_PROXY {
+                rows.extend(proxies.by_ref());
+            }
+            rows.push(Arc::new(row(&kind, &namespace, &name, status)));
+        }
+        rows.extend(proxies);
+        Answer::List(rows)
+    }
+}
+
+/// The kind whose rows are put in all at once.
+pub const HTTP_PROXY: &str = "HTTPProxy";
+
+/// One of the statuses, as the document has it.
+pub fn row(kind: &str, namespace: &str, name: &str, status: Node) -> Node {
+    let mut fields: Vec<(&str, Node)> = alloc::vec![("kind", text(kind)), ("name", text(name))];
+    if !namespace.is_empty() {
+        fields.push(("namespace", text(namespace)));
+    }
+    fields.push(("status", status));
+    object(fields)
 }
 
 /// A condition of HTTPProxy and ExtensionService, with what is wrong in detail (Contour `apis/projectcontour/v1/helpers.go`).
@@ -105,8 +128,13 @@ impl DetailedCondition {
         object(alloc::vec![("conditions", list(alloc::vec![self.node("Valid ExtensionService")]))])
     }
 
-    /// The status of an HTTPProxy.
-    pub fn proxy_status(&self) -> Node {
+    /// Whether there is nothing to say.
+    pub fn is_silent(&self) -> bool {
+        self.errors.is_empty() && self.warnings.is_empty()
+    }
+
+    /// The status of an HTTPProxy, where clients reach it by this balancer.
+    pub fn proxy_status(&self, balancer: &Node) -> Node {
         let orphan = self.errors.iter().find(|error| error.kind == "Orphaned");
         let (current, description) = match (self.is_valid(), orphan) {
             (true, _) => ("valid", VALID_PROXY),
@@ -117,7 +145,7 @@ impl DetailedCondition {
             ("conditions", list(alloc::vec![self.node(VALID_PROXY)])),
             ("currentStatus", text(current)),
             ("description", text(description)),
-            ("loadBalancer", object(Vec::new())),
+            ("loadBalancer", balancer.clone()),
         ])
     }
 }
@@ -125,7 +153,8 @@ impl DetailedCondition {
 const VALID_PROXY: &str = "Valid HTTPProxy";
 const ERRORS: &str = "At least one error present, see Errors for details";
 
-/// Conditions of HTTPProxies, as they are found along delegation: what is wrong once stays wrong.
+/// Conditions of HTTPProxies, as they are found along delegation: what is wrong once stays wrong. Of those that are not here there is
+/// nothing to say.
 #[derive(Clone, Debug, Default)]
 pub struct ProxyConditions {
     found: BTreeMap<Name, DetailedCondition>,
@@ -136,10 +165,19 @@ impl ProxyConditions {
     pub fn commit(&mut self, proxy: &Name, condition: DetailedCondition) {
         match self.found.get(proxy) {
             Some(earlier) if !earlier.is_valid() && condition.is_valid() => {}
+            Some(_) if condition.is_silent() => {
+                self.found.remove(proxy);
+            }
+            None if condition.is_silent() => {}
             _ => {
                 self.found.insert(proxy.clone(), condition);
             }
         }
+    }
+
+    /// What there is to say of one.
+    pub fn get(&self, proxy: &Name) -> Option<&DetailedCondition> {
+        self.found.get(proxy)
     }
 
     /// All of them.

@@ -99,6 +99,13 @@ impl Builder<'_> {
         at
     }
 
+    /// Says that a node that is missing was left out of the input.
+    pub fn assume(&mut self, at: usize) {
+        if let Some(node) = self.graph.nodes.get_mut(at) {
+            node.state = Some("assumed");
+        }
+    }
+
     /// The node of this id.
     pub fn find(&self, id: &str) -> Option<usize> {
         self.known.get(id).copied()

@@ -123,17 +123,20 @@ impl Builder<'_> {
     /// Clusters, and where they send to.
     pub fn clusters(&mut self) {
         let compilation = self.compilation;
+        let served = |cluster: &Arc<Cluster>| matches!(&cluster.discovery, ClusterDiscovery::Eds { localities, .. } if !localities.is_empty());
+        // Where there are none at all, they were left out of the input.
+        let has_endpoints = compilation.ir.clusters.iter().any(served);
         for cluster in compilation.ir.clusters.iter().chain(&compilation.ir.bootstrap.clusters) {
             let at = self.node(&format!("cluster:{}", cluster.name.value), NodeKind::Cluster, || cluster.name.value.to_string());
             self.made(&cluster.origins, at);
             if let Some(tls) = &cluster.tls {
                 self.secrets(at, &tls.certificates, tls.validation.as_ref());
             }
-            self.endpoints(at, cluster);
+            self.endpoints(at, cluster, has_endpoints);
         }
     }
 
-    fn endpoints(&mut self, from: usize, cluster: &Cluster) {
+    fn endpoints(&mut self, from: usize, cluster: &Cluster, has_endpoints: bool) {
         let (endpoints, how): (Vec<_>, _) = match &cluster.discovery {
             ClusterDiscovery::Dns { endpoints, .. } => (endpoints.iter().collect(), "asked of DNS"),
             ClusterDiscovery::Eds { localities, .. } => (localities.iter().flat_map(|locality| &locality.endpoints).collect(), "served by EDS"),
@@ -148,7 +151,16 @@ impl Builder<'_> {
         }
         if none {
             let name = &cluster.name.value;
-            let at = self.missing(&format!("missing:endpoint/{name}"), "no endpoints".into(), format!("nothing is known to serve {name}"));
+            let assumed = matches!(cluster.discovery, ClusterDiscovery::Eds { .. }) && !has_endpoints;
+            let (label, reason) = if assumed {
+                ("endpoints", "not among the input; served by EDS".into())
+            } else {
+                ("no endpoints", format!("nothing is known to serve {name}"))
+            };
+            let at = self.missing(&format!("missing:endpoint/{name}"), label.into(), reason);
+            if assumed {
+                self.assume(at);
+            }
             self.edge(from, at, Relation::Forwards, "", None);
         }
     }

@@ -22,12 +22,14 @@ pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
     for (_, (from, to)) in edges().filter(|(relation, _)| *relation == Relation::Forwards) {
         after[from].push(to);
     }
-    let starts = (0..graph.nodes.len()).filter(|at| kind(*at) == NodeKind::Listener && (!has_input || asked.contains(at)));
+    let led: BTreeSet<usize> = after.iter().flatten().copied().collect();
+    let starts = (0..graph.nodes.len()).filter(|at| match kind(*at) {
+        NodeKind::Listener => !has_input || asked.contains(at),
+        // A part of the graph may be without its listener.
+        NodeKind::FilterChain | NodeKind::VirtualHost | NodeKind::Route => !led.contains(at),
+        _ => false,
+    });
     let mut open: Vec<usize> = starts.collect();
-    // Parts of a graph may have no listener.
-    if open.is_empty() {
-        open.extend((0..graph.nodes.len()).filter(|at| matches!(kind(*at), NodeKind::FilterChain | NodeKind::VirtualHost | NodeKind::Route)));
-    }
     while let Some(at) = open.pop() {
         if !core::mem::replace(&mut passed[at], true) {
             open.extend(&after[at]);

@@ -24,7 +24,7 @@ text{font-family:Inter,'Helvetica Neue',Helvetica,Arial,'Liberation Sans',Roboto
 .rule{stroke:#dfe4ea}\
 .b{fill:#fff;stroke:#cbd3dc}.i{fill:none;stroke:#697586;stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}.d{fill:#697586;stroke:none}\
 .l{fill:none;stroke:#93a0b0;stroke-width:1.3}.a{fill:#93a0b0}\
-.selects{stroke-dasharray:5 4}.makes{stroke-dasharray:1 4;stroke-linecap:round;stroke-width:1.7}.uses{stroke-dasharray:8 3 2 3}\
+.selects{stroke-dasharray:5 4}.owns{stroke-dasharray:2 3}.makes{stroke-dasharray:1 4;stroke-linecap:round;stroke-width:1.7}.uses{stroke-dasharray:8 3 2 3}\
 .lost{stroke:#cf5b52}.cycle{stroke:#cf5b52;stroke-width:2}\
 .listener .b{stroke:#7fa3cc}.listener .i{stroke:#35689f}.listener .d{fill:#35689f}\
 .filter_chain .b{stroke:#9aa7d6}.filter_chain .i{stroke:#4e5fa8}.filter_chain .d{fill:#4e5fa8}\

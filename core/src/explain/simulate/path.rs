@@ -75,9 +75,12 @@ fn escaped(digits: &[u8]) -> Option<u8> {
     u8::from_str_radix(digits, 16).ok().filter(|_| digits.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// One slash instead of several.
+/// One slash instead of several; of a path of slashes alone, the first and the last stay (Envoy `source/common/http/path_utility.cc`).
 pub(super) fn merge_slashes(path: &str) -> String {
     let (path, query) = split(path);
+    if path.len() > 1 && path.bytes().all(|b| b == b'/') {
+        return ["//", query].concat();
+    }
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
         if c != '/' || !out.ends_with('/') {
@@ -158,6 +161,8 @@ mod tests {
     #[test]
     fn slashes_are_merged_and_unescaped() {
         assert_eq!(merge_slashes("//a///b//?c//d"), "/a/b/?c//d");
+        assert_eq!(merge_slashes("///?c//d"), "//?c//d");
+        assert_eq!(merge_slashes("/"), "/");
         assert_eq!(unescape_slashes("/a%2Fb%5c%41?%2F").as_deref(), Some("/a/b\\%41?%2F"));
         assert_eq!(unescape_slashes("/a%41"), None);
     }

@@ -4,6 +4,7 @@ extern crate std;
 
 use super::{ALL, Kind};
 use crate::compile::{Compilation, Options, compile};
+use crate::config::Answer;
 use crate::diagnostic::Severity;
 use crate::dialect::Dialect;
 use crate::resource::Inputs;
@@ -27,7 +28,8 @@ fn object(api_version: &str, kind: &str, spec: &str) -> String {
 /// What the API server says against an object.
 fn errors(text: &str) -> Vec<String> {
     let compilation = compiled(text, false);
-    let refused = compilation.answers.documents.get("admission").and_then(Node::as_array).cloned().unwrap_or_default();
+    let refused = compilation.answers.documents.get("admission").map(Answer::node);
+    let refused = refused.as_ref().and_then(Node::as_array).cloned().unwrap_or_default();
     let errors = refused.iter().filter_map(|refused| refused.get("errors").and_then(Node::as_array)).flatten();
     let errors: Vec<String> = errors.filter_map(Node::as_str).map(ToString::to_string).collect();
     let told = compilation.diagnostics.iter().any(|finding| finding.severity == Severity::Error);

@@ -5,13 +5,11 @@
 use super::tls::h2;
 use super::{Lowering, name, timeout};
 use crate::dialect::contour::model::{
-    CircuitBreakers, Cluster, DnsCluster, ExtensionCluster, HealthCheckTimes, HttpHealthCheck, Jwks, Route, SlowStart, Timeout,
+    CircuitBreakers, Cluster, DnsCluster, ExtensionCluster, HealthCheckTimes, HttpHealthCheck, Jwks, Route, Routes, SlowStart, TcpProxy, Timeout,
 };
 use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, HealthChecker, LbPolicy, Priority, UpstreamHttp};
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
-use alloc::collections::BTreeMap;
-use alloc::collections::btree_map::Entry;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,42 +26,56 @@ impl Lowering<'_> {
     /// All clusters by name; of several of one name the first.
     pub(super) fn clusters(&mut self) -> Vec<Arc<crate::ir::Cluster>> {
         let graph = self.graph;
-        let mut out: BTreeMap<Str, Arc<crate::ir::Cluster>> = BTreeMap::new();
-        let listeners = graph.listeners.values();
-        let of_route = |route: &'_ Arc<Route>| {
-            route.clusters.iter().chain(route.mirrors.iter().map(|mirror| &mirror.cluster)).cloned().collect::<Vec<Arc<Cluster>>>()
-        };
-        let mut clusters: Vec<Arc<Cluster>> = Vec::new();
-        let mut by_dns: Vec<Arc<DnsCluster>> = Vec::new();
-        for listener in listeners {
-            clusters.extend(listener.tcp_proxy.iter().flat_map(|proxy| proxy.clusters.iter().cloned()));
-            clusters.extend(listener.hosts.values().flat_map(|host| host.routes.values()).flat_map(of_route));
+        let mut found: Vec<Named> = Vec::new();
+        let of_tcp = |proxy: &TcpProxy| proxy.clusters.iter().map(named).collect::<Vec<_>>();
+        for listener in graph.listeners.values() {
+            found.extend(listener.tcp_proxy.iter().flat_map(of_tcp));
+            for host in listener.hosts.values() {
+                found.extend(self.memory.names(&host.routes, clusters_of).iter().cloned());
+            }
             for host in listener.secure_hosts.values() {
-                clusters.extend(host.host.routes.values().flat_map(of_route));
-                clusters.extend(host.tcp_proxy.iter().flat_map(|proxy| proxy.clusters.iter().cloned()));
-                by_dns.extend(host.jwt_providers.iter().filter_map(|provider| match &provider.jwks {
-                    Jwks::Remote { cluster, .. } => Some(cluster.clone()),
-                    Jwks::Local(..) => None,
-                }));
+                found.extend(self.memory.names(&host.host.routes, clusters_of).iter().cloned());
+                found.extend(host.tcp_proxy.iter().flat_map(of_tcp));
             }
         }
-        for cluster in &clusters {
-            let name = name::cluster(cluster);
-            if let Entry::Vacant(place) = out.entry(name) {
-                let lowered = self.cluster(cluster, place.key().clone());
-                place.insert(Arc::new(lowered));
+        // Lists in order are put together, and the first of a name stays before the others.
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found.dedup_by(|later, first| later.0 == first.0);
+        let mut out: Vec<(Str, Arc<crate::ir::Cluster>)> = Vec::with_capacity(found.len());
+        for (name, cluster) in found {
+            let lowered = self.lowered_cluster(&cluster, &name);
+            out.push((name, lowered));
+        }
+        let mut others: Vec<(Str, Arc<crate::ir::Cluster>)> = Vec::new();
+        for extension in graph.extensions.values() {
+            others.push((extension.name.clone(), Arc::new(self.extension(extension))));
+        }
+        let hosts = graph.listeners.values().flat_map(|listener| listener.secure_hosts.values());
+        for provider in hosts.flat_map(|host| &host.jwt_providers) {
+            if let Jwks::Remote { cluster, .. } = &provider.jwks {
+                let name = name::dns_cluster(cluster);
+                others.push((name.clone(), Arc::new(self.dns_cluster(cluster, name))));
             }
         }
-        for (name, extension) in &graph.extensions {
-            if let Entry::Vacant(place) = out.entry(name.clone()) {
-                place.insert(Arc::new(self.extension(extension)));
-            }
+        if !others.is_empty() {
+            out.extend(others);
+            out.sort_by(|a, b| a.0.cmp(&b.0));
+            out.dedup_by(|later, first| later.0 == first.0);
         }
-        for cluster in &by_dns {
-            let name = name::dns_cluster(cluster);
-            out.entry(name.clone()).or_insert_with(|| Arc::new(self.dns_cluster(cluster, name)));
+        out.into_iter().map(|(_, cluster)| cluster).collect()
+    }
+
+    /// A cluster; the same value as before, where nothing about it changed.
+    fn lowered_cluster(&mut self, of: &Arc<Cluster>, name: &Str) -> Arc<crate::ir::Cluster> {
+        if let Some(known) = self.memory.cluster(of) {
+            return known;
         }
-        out.into_values().collect()
+        let refused = self.refused;
+        let lowered = Arc::new(self.cluster(of, name.clone()));
+        if self.refused == refused {
+            self.memory.keep_cluster(of, &lowered);
+        }
+        lowered
     }
 
     fn cluster(&mut self, of: &Cluster, name: Str) -> crate::ir::Cluster {
@@ -200,6 +212,25 @@ impl Lowering<'_> {
         }
         usable
     }
+}
+
+/// A cluster with its name.
+pub(super) type Named = (Str, Arc<Cluster>);
+
+fn named(cluster: &Arc<Cluster>) -> Named {
+    (name::cluster(cluster), cluster.clone())
+}
+
+/// The clusters of routes by name; of several of one name the first.
+fn clusters_of(routes: &Routes) -> Vec<Named> {
+    let of_route = |route: &Arc<Route>| {
+        let mirrors = route.mirrors.iter().map(|mirror| &mirror.cluster);
+        route.clusters.iter().chain(mirrors).map(named).collect::<Vec<_>>()
+    };
+    let mut clusters: Vec<Named> = routes.values().flat_map(of_route).collect();
+    clusters.sort_by(|a, b| a.0.cmp(&b.0));
+    clusters.dedup_by(|later, first| later.0 == first.0);
+    clusters
 }
 
 fn health_check(times: &HealthCheckTimes, checker: HealthChecker) -> HealthCheck {

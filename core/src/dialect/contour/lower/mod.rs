@@ -13,6 +13,7 @@ mod endpoint;
 mod filter;
 mod http;
 mod listener;
+mod memory;
 mod name;
 mod order;
 mod policy;
@@ -20,6 +21,7 @@ mod route;
 mod runtime;
 mod tls;
 
+pub use memory::Memory;
 pub use tls::key_material;
 
 use super::model::{Graph, Timeout};
@@ -39,16 +41,19 @@ use hashbrown::HashSet;
 const SPELLING: Spelling = Spelling { compressor_content_type: true, ext_authz_version_of_http: true, ..Spelling::CURRENT };
 
 /// Lowers a finished graph.
-pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, sink: &mut Vec<Diagnostic>) -> Ir {
+pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &mut Memory, sink: &mut Vec<Diagnostic>) -> Ir {
     let materials = tls::Materials::new(source);
     let slices = endpoint::Slices::new(source);
-    let mut lowering = Lowering { graph, source, settings, materials, slices, sink, said: HashSet::default() };
+    memory.begin();
+    let mut lowering = Lowering { graph, source, settings, materials, slices, memory, sink, said: HashSet::default(), refused: 0 };
     let (listeners, beside) = lowering.listeners();
+    let clusters = lowering.clusters();
+    lowering.memory.end();
     Ir {
         listeners,
         tables: beside.tables,
         certificates: beside.certificates,
-        clusters: lowering.clusters(),
+        clusters,
         runtimes: lowering.runtimes(),
         config_source: bootstrap::config_source(),
         bootstrap: Bootstrap { tracer: lowering.tracer(), ..bootstrap::bootstrap() },
@@ -63,13 +68,17 @@ struct Lowering<'a> {
     settings: &'a Settings,
     materials: tls::Materials<'a>,
     slices: endpoint::Slices<'a>,
+    memory: &'a mut Memory,
     sink: &'a mut Vec<Diagnostic>,
     said: HashSet<u64>,
+    /// How often something was refused.
+    refused: usize,
 }
 
 impl<'a> Lowering<'a> {
     /// Something that the reference passes on and Envoy refuses.
     fn refuse(&mut self, message: impl Into<String>, origin: impl Into<Option<Origin>>) {
+        self.refused += 1;
         let help = "Envoy refuses what holds it, and keeps what it had before; Chancery leaves it out";
         let diagnostic = Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.into())).help(help);
         if self.said.insert(diagnostic.fingerprint()) {

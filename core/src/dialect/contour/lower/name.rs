@@ -78,8 +78,12 @@ pub(super) fn virtual_host(host: &str) -> Str {
 
 /// The first ten digits of SHA-1.
 fn hash(bytes: &[u8]) -> String {
-    hex(&sha1::Sha1::digest(bytes)[..5])
+    // Most clusters have nothing to tell them apart.
+    if bytes.is_empty() { OF_NOTHING.into() } else { hex(&sha1::Sha1::digest(bytes)[..5]) }
 }
+
+/// The first ten digits of SHA-1 of nothing.
+const OF_NOTHING: &str = "da39a3ee5e";
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
@@ -130,7 +134,13 @@ fn truncate(length: usize, text: &str, suffix: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, hashname, truncate};
+    use super::{LONGEST, OF_NOTHING, hashname, hex, truncate};
+    use sha1::Digest as _;
+
+    #[test]
+    fn the_hash_of_nothing_is_what_sha_1_says() {
+        assert_eq!(OF_NOTHING, hex(&sha1::Sha1::digest([])[..5]));
+    }
 
     #[test]
     fn short_names_stay() {

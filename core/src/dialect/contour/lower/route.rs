@@ -3,6 +3,7 @@
 //! What must not be here: the order of routes; HTTP filters.
 
 use super::filter::{CORS, EXT_AUTHZ, JWT, LOCAL_RATE_LIMIT, LUA, RATE_LIMIT, RBAC, regex, string_match};
+use super::memory::Lowered;
 use super::order::{Ordered, ordered};
 use super::{Lowering, name, policy, timeout};
 use crate::dialect::contour::model::{
@@ -51,12 +52,35 @@ impl Lowering<'_> {
         crate::ir::VirtualHost {
             name: name::virtual_host(&host.name.value),
             domains: vec![host.name.clone()],
-            routes: Arc::new(ordered(host.routes.values()).iter().map(|route| Arc::new(self.route(route, &host.name.value, secure))).collect()),
+            routes: self.routes(host, secure),
             per_filter,
             rate_limits: limits.and_then(|limits| limits.global.as_ref()).map(policy::rate_limits).unwrap_or_default(),
             origins: host.origins.clone(),
             ..crate::ir::VirtualHost::default()
         }
+    }
+
+    /// The routes of a host, in the order in which Envoy tries them. Those that were there before are the same values.
+    fn routes(&mut self, host: &VirtualHost, secure: bool) -> Arc<Vec<Arc<Route>>> {
+        let name = &host.name.value;
+        let before = match self.memory.host(host, secure) {
+            Ok(known) => return known,
+            Err(before) => before,
+        };
+        let mut lowered = Vec::with_capacity(host.routes.len());
+        let mut made = Lowered::new(host);
+        for of in ordered(host.routes.values()) {
+            let known = before.as_ref().and_then(|before| before.route(of.route));
+            let (refused, is_known) = (self.refused, known.is_some());
+            let route = known.unwrap_or_else(|| Arc::new(self.route(&of, name, secure)));
+            if is_known || self.refused == refused {
+                made.add(of.route, &route);
+            }
+            lowered.push(route);
+        }
+        let lowered = Arc::new(lowered);
+        self.memory.keep_host(host, secure, made, &lowered);
+        lowered
     }
 
     fn route(&mut self, of: &Ordered<'_>, host: &str, secure: bool) -> Route {

@@ -82,16 +82,28 @@ pub struct VirtualHost {
     pub rate_limit: Option<Sourced<RateLimitPolicy>>,
     /// Addresses that may pass, or may not.
     pub ip_filter: Option<IpFilter>,
-    /// Routes by what they match: the last one wins.
-    pub routes: BTreeMap<Conditions, Arc<Route>>,
+    /// Its routes.
+    pub routes: Arc<Routes>,
     /// What made it.
     pub origins: Vec<Origin>,
 }
 
+/// Routes by what they match: the last one wins.
+pub type Routes = BTreeMap<Conditions, Arc<Route>>;
+
 impl VirtualHost {
     /// Adds a route, in place of one that matches the same.
     pub fn add(&mut self, route: Arc<Route>) {
-        self.routes.insert(route.conditions.clone(), route);
+        Arc::make_mut(&mut self.routes).insert(route.conditions.clone(), route);
+    }
+
+    /// Adds routes one after another; `table` is what they come to by themselves.
+    pub fn add_all(&mut self, routes: &[Arc<Route>], table: &Arc<Routes>) {
+        if self.routes.is_empty() {
+            self.routes = table.clone();
+        } else {
+            routes.iter().for_each(|route| self.add(route.clone()));
+        }
     }
 }
 

@@ -5,9 +5,10 @@
 use super::Processing;
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::kinds::Kind;
-use crate::dialect::contour::status::{list, object, text};
+use crate::dialect::contour::status::{DetailedCondition, HTTP_PROXY, list, object, row, text};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::text::{Node, Object, Value};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
@@ -42,16 +43,14 @@ impl Processing<'_> {
     pub(super) fn addresses(&mut self) {
         let addresses = self.gateway_addresses();
         if addresses.is_empty() {
-            return;
+            return self.proxy_rows(&object(Vec::new()));
         }
         let ingress = addresses.iter().map(|address| object(alloc::vec![(if address.is_ip { "ip" } else { "hostname" }, text(&address.value))]));
         let balancer = object(alloc::vec![("ingress", list(ingress.collect()))]);
         let source = self.source;
-        for name in source.proxies.keys() {
-            self.set_field("HTTPProxy", (&name.0, &name.1), "loadBalancer", balancer.clone());
-        }
-        for name in source.ingresses.keys() {
-            self.set_field("Ingress", (&name.0, &name.1), "loadBalancer", balancer.clone());
+        self.proxy_rows(&balancer);
+        for ingress in source.ingresses.iter() {
+            self.set_field("Ingress", (ingress.namespace(), ingress.name()), "loadBalancer", balancer.clone());
         }
         let gateway = source.settings.at("gateway.gatewayRef");
         let (namespace, name) = (gateway.field("namespace").str(), gateway.field("name").str());
@@ -59,6 +58,19 @@ impl Processing<'_> {
             let entry = |address: &Address| object(alloc::vec![("type", text(address.kind())), ("value", text(&address.value))]);
             self.set_field("Gateway", (namespace, name), "addresses", list(addresses.iter().map(entry).collect()));
         }
+    }
+
+    /// The statuses of all HTTPProxies, which clients reach by this balancer.
+    fn proxy_rows(&mut self, balancer: &Node) {
+        let valid = DetailedCondition::default().proxy_status(balancer);
+        let rows = self.source.proxies.iter().map(|proxy| {
+            let (namespace, name) = (proxy.namespace(), proxy.name());
+            match self.proxies.get(&proxy.full_name()) {
+                Some(condition) => Arc::new(row(HTTP_PROXY, namespace, name, condition.proxy_status(balancer))),
+                None => self.memory.valid_row(proxy, &valid),
+            }
+        });
+        self.statuses.set_proxies(rows.collect());
     }
 
     fn set_field(&mut self, kind: &str, (namespace, name): (&str, &str), field: &str, value: Node) {

@@ -12,8 +12,14 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Contour's own variables in header values: `%CONTOUR_NAMESPACE%` and the like.
-pub type Variables = BTreeMap<&'static str, Str>;
+/// Contour's own variables in header values.
+#[derive(Clone, Debug, Default)]
+pub struct Variables {
+    /// `%CONTOUR_NAMESPACE%`
+    pub namespace: Str,
+    /// `%CONTOUR_SERVICE_NAME%` and `%CONTOUR_SERVICE_PORT%`
+    pub service: Option<(Str, i64)>,
+}
 
 /// Envoy's variables that may stand in a header value; every other `%` is meant as one.
 const ENVOY: &[&str] = &[
@@ -74,8 +80,9 @@ pub fn escape(value: &str, variables: &Variables) -> Str {
         return value.into();
     }
     let mut escaped = value.replace('%', "%%");
-    for (name, value) in variables {
-        escaped = escaped.replace(&format!("%%{name}%%"), value);
+    escaped = escaped.replace("%%CONTOUR_NAMESPACE%%", &variables.namespace);
+    if let Some((name, port)) = &variables.service {
+        escaped = escaped.replace("%%CONTOUR_SERVICE_NAME%%", name).replace("%%CONTOUR_SERVICE_PORT%%", &port.to_string());
     }
     for name in ENVOY {
         escaped = escaped.replace(&format!("%%{name}%%"), &format!("%{name}%"));
@@ -230,7 +237,7 @@ mod tests {
 
     #[test]
     fn percent_signs_are_doubled_but_in_known_variables() {
-        let variables = Variables::from([("CONTOUR_NAMESPACE", "teams".into())]);
+        let variables = Variables { namespace: "teams".into(), service: None };
         let cases = [
             ("plain", "plain"),
             ("50%", "50%%"),

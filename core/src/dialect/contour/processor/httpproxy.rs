@@ -5,19 +5,20 @@
 use super::record::Record;
 use super::route::Delegation;
 use super::{Processing, header, is_delegation, policy, tls_version};
-use crate::dialect::contour::cluster::{Admitted, Name};
-use crate::dialect::contour::model::{PeerValidation, RateLimitPolicy, Route};
+use crate::dialect::contour::cluster::Admitted;
+use crate::dialect::contour::model::{PeerValidation, RateLimitPolicy, Route, Routes};
 use crate::dialect::contour::source::{full_name, quoted};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir;
-use crate::resource::Sourced;
+use crate::resource::{ObjectId, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 /// What is known of a root while its routes are made.
 pub(super) struct Root<'p> {
@@ -33,16 +34,19 @@ pub(super) struct Root<'p> {
     pub default_jwt_provider: Option<Sourced<Str>>,
 }
 
+/// HTTPProxies that nobody has come by yet.
+pub(super) type Orphans = HashSet<ObjectId>;
+
 impl<'a> Processing<'a> {
     pub(super) fn http_proxies(&mut self) {
-        let mut orphans: BTreeSet<Name> = BTreeSet::new();
+        let mut orphans = Orphans::default();
         let mut by_fqdn: BTreeMap<String, Vec<&'a Admitted<'a>>> = BTreeMap::new();
-        for (name, proxy) in &self.source.proxies {
+        let source = self.source;
+        for proxy in source.proxies.iter() {
             match proxy.spec().field("virtualhost").some() {
                 Some(virtual_host) => by_fqdn.entry(virtual_host.field("fqdn").str().to_lowercase()).or_default().push(proxy),
                 None => {
-                    self.proxies.commit(name, Record::default().condition);
-                    orphans.insert(name.clone());
+                    orphans.insert(proxy.object.id);
                 }
             }
         }
@@ -64,17 +68,19 @@ impl<'a> Processing<'a> {
                 self.proxies.commit(&proxy.full_name(), record.condition);
             }
         }
-        for name in orphans {
-            let Some(proxy) = self.source.proxies.get(&name) else { continue };
+        if orphans.is_empty() {
+            return;
+        }
+        for proxy in source.proxies.iter().filter(|proxy| orphans.contains(&proxy.object.id)) {
             let mut record = Record::default();
             let message = "this HTTPProxy is not part of a delegation chain from a root HTTPProxy";
             record.error("Orphaned", "Orphaned", message, proxy.root().origin());
-            self.proxies.commit(&name, record.condition);
+            self.proxies.commit(&proxy.full_name(), record.condition);
         }
     }
 
     /// Everything about a root. Whether it got to the end.
-    fn root(&mut self, proxy: &'a Admitted<'a>, orphans: &mut BTreeSet<Name>, record: &mut Record) -> bool {
+    fn root(&mut self, proxy: &'a Admitted<'a>, orphans: &mut Orphans, record: &mut Record) -> bool {
         let spec = proxy.spec();
         let virtual_host = spec.field("virtualhost");
         let fqdn = virtual_host.field("fqdn");
@@ -208,7 +214,7 @@ impl<'a> Processing<'a> {
             self.secure_host(&listener, &root.host).client_validation = Some(Sourced::new(validation, client.origin()));
         }
         let own = root.virtual_host.field("authorization");
-        let global = self.source.settings.at("globalExtAuth");
+        let global = self.common.authorization;
         let asked = if own.at("extensionRef.name").str().is_empty() { global } else { own };
         if asked.exists() {
             let Some(authorization) = self.authorization(asked, namespace, record) else { return false };
@@ -279,7 +285,7 @@ impl<'a> Processing<'a> {
         self.host(&listener, &root.host).cors.clone_from(&cors);
         let Some(rate_limit) = self.host_rate_limit(at.field("rateLimitPolicy"), record) else { return false };
         self.host(&listener, &root.host).rate_limit.clone_from(&rate_limit);
-        let global = self.source.settings.at("globalExtAuth");
+        let global = self.common.authorization;
         let disabled = at.at("authorization.authPolicy.disabled").is_true();
         if global.exists() && !disabled {
             // Only what is wrong with it counts here: without TLS the listener asks.
@@ -294,7 +300,7 @@ impl<'a> Processing<'a> {
         };
         let host = self.host(&listener, &root.host);
         host.ip_filter.clone_from(&ip_filter);
-        routes.iter().for_each(|route| host.add(route.clone()));
+        let table = self.add_routes(root, &listener, &routes);
         if !root.enforce_tls || spec.field("tcpproxy").exists() {
             return true;
         }
@@ -306,7 +312,7 @@ impl<'a> Processing<'a> {
         host.host.cors = cors;
         host.host.rate_limit = rate_limit;
         host.host.ip_filter = ip_filter;
-        routes.iter().for_each(|route| host.host.add(route.clone()));
+        host.host.add_all(&routes, &table);
         for provider in routes.iter().filter_map(|route| route.jwt_provider.as_ref()) {
             if !host.jwt_providers.iter().any(|known| known.name == *provider) {
                 let message = format!("Route references an undefined JWT provider {}", go_quoted(&provider.value));
@@ -315,6 +321,13 @@ impl<'a> Processing<'a> {
             }
         }
         true
+    }
+
+    /// Adds routes to a root's host without TLS; gives them as the host's table has them.
+    fn add_routes(&mut self, root: &Root<'a>, listener: &Str, routes: &[Arc<Route>]) -> Arc<Routes> {
+        let table = self.memory.table(root.proxy.object.id, routes);
+        self.host(listener, &root.host).add_all(routes, &table);
+        table
     }
 
     /// The rate limits of a host: its own, and an administrator's where it has no global ones and does not refuse them.
@@ -347,5 +360,5 @@ impl<'a> Processing<'a> {
 
 /// Contour's variables within an HTTPProxy of this namespace.
 pub(super) fn variables(namespace: &Str) -> header::Variables {
-    header::Variables::from([("CONTOUR_NAMESPACE", namespace.clone())])
+    header::Variables { namespace: namespace.clone(), service: None }
 }

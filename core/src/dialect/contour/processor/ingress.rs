@@ -15,7 +15,7 @@ use crate::dialect::kubernetes::go;
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -28,10 +28,10 @@ struct IngressPath<'p> {
 
 impl Processing<'_> {
     pub(super) fn ingresses(&mut self) {
-        for ingress in self.source.ingresses.values() {
+        for ingress in self.source.ingresses.iter() {
             self.ingress_tls(ingress);
         }
-        for ingress in self.source.ingresses.values() {
+        for ingress in self.source.ingresses.iter() {
             self.ingress_rules(ingress);
         }
     }
@@ -123,8 +123,7 @@ impl Processing<'_> {
     ) -> Result<Route, String> {
         let mut variables = variables(ingress.namespace());
         let service = path.backend.field("service");
-        variables.insert("CONTOUR_SERVICE_NAME", service.field("name").str().into());
-        variables.insert("CONTOUR_SERVICE_PORT", service.at("port.number").int().unwrap_or_default().to_string().into());
+        variables.service = Some((service.field("name").str().into(), service.at("port.number").int().unwrap_or_default()));
         let applies = self.source.settings.at("policy.applyToIngress").is_true();
         let none = Cursor::nothing();
         let (request, response) = if applies { (self.common.request_headers, self.common.response_headers) } else { (none, none) };

@@ -16,11 +16,13 @@ mod httpproxy;
 mod ingress;
 mod jwt;
 mod listener;
+mod memory;
 mod route;
 mod service;
 mod tcp;
 
 pub use gateway::ports;
+pub use memory::Memory;
 
 use super::cluster::Name;
 use super::model::{CircuitBreakers, Graph, Listener, Material, SecureVirtualHost, UpstreamTls, VirtualHost};
@@ -50,6 +52,8 @@ pub struct Processing<'a> {
     pub found: Vec<(ResourceKey, DetailedCondition)>,
     /// What an administrator set for all.
     pub common: Common<'a>,
+    /// What earlier compiles found out.
+    memory: &'a mut Memory,
 }
 
 /// What an administrator set for all.
@@ -76,6 +80,10 @@ pub struct Common<'a> {
     pub request_headers: Cursor<'a>,
     /// `policy.responseHeaders`.
     pub response_headers: Cursor<'a>,
+    /// `globalExtAuth`.
+    pub authorization: Cursor<'a>,
+    /// Not `httpproxy.disablePermitInsecure`.
+    pub permits_insecure: bool,
 }
 
 impl<'a> Common<'a> {
@@ -100,6 +108,8 @@ impl<'a> Common<'a> {
             upstream_tls: Arc::new(upstream_tls(cluster.field("upstreamTLS"))),
             request_headers: settings.at("policy.requestHeaders"),
             response_headers: settings.at("policy.responseHeaders"),
+            authorization: settings.at("globalExtAuth"),
+            permits_insecure: !settings.at("httpproxy.disablePermitInsecure").is_true(),
         }
     }
 }
@@ -140,7 +150,8 @@ fn tls_version(at: Cursor<'_>, default: &'static str) -> Sourced<Str> {
 }
 
 /// Makes the graph.
-pub fn process<'a>(source: &'a Source<'a>) -> Processing<'a> {
+pub fn process<'a>(source: &'a Source<'a>, memory: &'a mut Memory) -> Processing<'a> {
+    memory.begin();
     let mut processing = Processing {
         source,
         graph: Graph::default(),
@@ -148,6 +159,7 @@ pub fn process<'a>(source: &'a Source<'a>) -> Processing<'a> {
         proxies: ProxyConditions::default(),
         found: Vec::new(),
         common: Common::new(source),
+        memory,
     };
     processing.listeners();
     processing.ingresses();
@@ -155,10 +167,8 @@ pub fn process<'a>(source: &'a Source<'a>) -> Processing<'a> {
     processing.http_proxies();
     processing.gateways();
     processing.prune();
-    for (name, condition) in processing.proxies.iter() {
-        processing.statuses.set("HTTPProxy", &name.0, &name.1, condition.proxy_status());
-    }
     processing.addresses();
+    processing.memory.end();
     processing
 }
 

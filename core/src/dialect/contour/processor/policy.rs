@@ -223,7 +223,7 @@ fn local_rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<LocalRateLimit>>, S
         if let Some(why) = header::name_error(&key) {
             return Err(format!("invalid header name {}: {why}", go_quoted(&key)));
         }
-        let value = header::escape(entry.field("value").str(), &Variables::new());
+        let value = header::escape(entry.field("value").str(), &Variables::default());
         response_headers.insert(key, Sourced::new(value, entry.field("value").origin()));
     }
     let burst = at.field("burst").int().unwrap_or_default() as u32;

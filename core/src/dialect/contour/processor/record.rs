@@ -20,6 +20,11 @@ impl Record {
         false
     }
 
+    /// How much there is to say.
+    pub fn said(&self) -> usize {
+        self.condition.errors.len() + self.condition.warnings.len()
+    }
+
     /// Something that is ignored.
     pub fn warning(&mut self, kind: &'static str, reason: &'static str, message: impl Into<String>, origin: Origin) {
         self.condition.warnings.push(SubCondition::new(kind, reason, message.into(), origin));

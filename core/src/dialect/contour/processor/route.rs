@@ -2,7 +2,8 @@
 //!
 //! What must not be here: the host that they belong to.
 
-use super::httpproxy::{Root, variables};
+use super::httpproxy::{Orphans, Root, variables};
+use super::memory::Visit;
 use super::record::Record;
 use super::{Processing, condition, header, policy};
 use crate::dialect::contour::cluster::{Admitted, Name};
@@ -30,9 +31,9 @@ const MOST: usize = 20_000;
 
 /// Where one is on the way from a root.
 #[derive(Default)]
-pub(super) struct Delegation {
+pub(super) struct Delegation<'a> {
     /// The HTTPProxies on the way.
-    visited: Vec<Name>,
+    visited: Vec<&'a Admitted<'a>>,
     /// How many includes have been followed.
     followed: usize,
 }
@@ -53,38 +54,61 @@ impl<'a> Processing<'a> {
         root: &Root<'a>,
         proxy: &'a Admitted<'a>,
         conditions: &[Cursor<'a>],
-        way: &mut Delegation,
-        orphans: &mut BTreeSet<Name>,
+        way: &mut Delegation<'a>,
+        orphans: &mut Orphans,
         record: &mut Record,
     ) -> Vec<Arc<Route>> {
-        let name = proxy.full_name();
-        if way.visited.contains(&name) || way.visited.len() >= DEEPEST || way.followed >= MOST {
-            let path: Vec<String> = way.visited.iter().chain([&name]).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
+        let is_known = |known: &&Admitted<'_>| known.object.id == proxy.object.id;
+        if way.visited.iter().any(is_known) || way.visited.len() >= DEEPEST || way.followed >= MOST {
+            let path: Vec<String> = way.visited.iter().chain([&proxy]).map(|on| format!("{}/{}", on.namespace(), on.name())).collect();
             let message = format!("include creates an include cycle: {}", path.join(" -> "));
             record.error("IncludeError", "IncludeCreatesCycle", message, proxy.spec().field("includes").origin());
             return Vec::new();
         }
-        way.visited.push(name);
+        way.visited.push(proxy);
         way.followed += 1;
         let mut routes = Vec::new();
         let mut seen: BTreeSet<Conditions> = BTreeSet::new();
         for include in proxy.spec().field("includes").items() {
             routes.extend(self.include(root, proxy, include, conditions, &mut seen, (way, orphans), record));
         }
+        let visit = Visit::new(&way.visited, conditions);
+        way.visited.pop();
+        let Some(own) = self.own_routes(root, proxy, conditions, visit, record) else { return Vec::new() };
+        if routes.is_empty() {
+            return own;
+        }
+        routes.extend(own);
+        expand_prefixes(routes)
+    }
+
+    /// The routes that an HTTPProxy has of its own, after their prefixes were expanded where it includes no others; `None` where one of
+    /// them is wrong.
+    fn own_routes(
+        &mut self,
+        root: &Root<'a>,
+        proxy: &'a Admitted<'a>,
+        conditions: &[Cursor<'a>],
+        visit: Visit,
+        record: &mut Record,
+    ) -> Option<Vec<Arc<Route>>> {
+        if let Some(routes) = self.memory.routes(&visit, self.source) {
+            return Some(routes);
+        }
+        let said = record.said();
         let mut variables = variables(proxy.namespace());
-        let mut complete = true;
+        let mut routes = Vec::new();
         for at in proxy.spec().field("routes").items() {
             let all: Vec<Cursor<'_>> = conditions.iter().copied().chain(at.field("conditions").items()).collect();
-            match self.route(root, proxy, at, &all, &mut variables, record) {
-                Some(route) => routes.push(Arc::new(route)),
-                None => {
-                    complete = false;
-                    break;
-                }
-            }
+            routes.push(Arc::new(self.route(root, proxy, at, &all, &mut variables, record)?));
         }
-        way.visited.pop();
-        if complete { expand_prefixes(routes) } else { Vec::new() }
+        if !proxy.spec().field("includes").has_items() {
+            routes = expand_prefixes(routes);
+        }
+        if record.said() == said {
+            self.memory.keep_routes(visit, self.source, proxy, &routes);
+        }
+        Some(routes)
     }
 
     #[expect(clippy::too_many_arguments, reason = "an include is looked at in the light of everything on the way")]
@@ -95,7 +119,7 @@ impl<'a> Processing<'a> {
         include: Cursor<'a>,
         conditions: &[Cursor<'a>],
         seen: &mut BTreeSet<Conditions>,
-        (way, orphans): (&mut Delegation, &mut BTreeSet<Name>),
+        (way, orphans): (&mut Delegation<'a>, &mut Orphans),
         record: &mut Record,
     ) -> Vec<Arc<Route>> {
         let written = include.field("conditions");
@@ -112,11 +136,7 @@ impl<'a> Processing<'a> {
             record.error("RouteError", "QueryParameterMatchConditionsNotValid", why, written.origin());
             return Vec::new();
         }
-        let mut merged = condition::merge(&own, include.origin());
-        merged.headers.sort_by_key(in_order);
-        merged.queries.sort_by(|a, b| (a.match_type, !a.ignore_case, &a.name, &a.value).cmp(&(b.match_type, !b.ignore_case, &b.name, &b.value)));
-        let everything = merged.path.text() == "/" && merged.headers.is_empty() && merged.queries.is_empty();
-        if !everything && !seen.insert(merged) {
+        if !own.is_empty() && !is_new(&own, include, seen) {
             record.error("IncludeError", "DuplicateMatchConditions", "duplicate conditions defined on an include", written.origin());
             return Vec::new();
         }
@@ -125,7 +145,7 @@ impl<'a> Processing<'a> {
             namespace => namespace,
         };
         let name: Name = (namespace.into(), include.field("name").str().into());
-        let Some(next) = self.source.proxies.get(&name).copied() else {
+        let Some(next) = self.source.proxies.get(&name) else {
             record.error("IncludeError", "IncludeNotFound", format!("include {}/{} not found", name.0, name.1), include.field("name").origin());
             return bad_gateway(&own, include, proxy);
         };
@@ -138,7 +158,7 @@ impl<'a> Processing<'a> {
         let mut inner = Record::default();
         let routes = self.routes(root, next, &all, way, orphans, &mut inner);
         self.proxies.commit(&name, inner.condition);
-        orphans.remove(&name);
+        orphans.remove(&next.object.id);
         routes
     }
 
@@ -237,7 +257,7 @@ impl<'a> Processing<'a> {
         route.retry = policy::retry(at.field("retryPolicy"));
         let websockets = at.field("enableWebsockets");
         route.websocket = websockets.is_true().then(|| Sourced::new((), websockets.origin()));
-        let insecure = at.field("permitInsecure").is_true() && !self.source.settings.at("httpproxy.disablePermitInsecure").is_true();
+        let insecure = at.field("permitInsecure").is_true() && self.common.permits_insecure;
         let tls = root.virtual_host.field("tls");
         route.https_upgrade = (root.enforce_tls && !insecure).then(|| Sourced::new((), tls.origin()).by(Rule::Host));
         route.source = ("HTTPProxy".into(), proxy.namespace().clone(), proxy.name().clone());
@@ -269,7 +289,7 @@ impl<'a> Processing<'a> {
     /// Whether a route's requests are authorized, and with which context.
     fn authorize(&self, root: &Root<'_>, at: Cursor<'_>, route: &mut Route) {
         let own = root.virtual_host.field("authorization");
-        let global = self.source.settings.at("globalExtAuth");
+        let global = self.common.authorization;
         let base = if own.exists() { own } else { global };
         if !base.exists() {
             return;
@@ -372,8 +392,7 @@ impl<'a> Processing<'a> {
         if matches!(protocol.value.as_str(), "tls" | "h2") && service.field("validation").exists() {
             validation = Some(self.service_validation(service, shared.namespace, record)?);
         }
-        variables.insert("CONTOUR_SERVICE_NAME", name.str().into());
-        variables.insert("CONTOUR_SERVICE_PORT", port.to_string().into());
+        variables.service = Some((name.str().into(), port));
         let (request, response) = (service.field("requestHeadersPolicy"), service.field("responseHeadersPolicy"));
         let request_headers = match header::service_policy(Some(self.common.request_headers), request, true, variables) {
             Ok(headers) => headers,
@@ -488,6 +507,15 @@ fn bad_gateway(conditions: &[Cursor<'_>], include: Cursor<'_>, proxy: &Admitted<
     alloc::vec![Arc::new(route)]
 }
 
+/// Whether no include before this one has the same conditions. Those that take everything do not count.
+fn is_new(conditions: &[Cursor<'_>], include: Cursor<'_>, seen: &mut BTreeSet<Conditions>) -> bool {
+    let mut merged = condition::merge(conditions, include.origin());
+    merged.headers.sort_by_key(in_order);
+    merged.queries.sort_by(|a, b| (a.match_type, !a.ignore_case, &a.name, &a.value).cmp(&(b.match_type, !b.ignore_case, &b.name, &b.value)));
+    let everything = merged.path.text() == "/" && merged.headers.is_empty() && merged.queries.is_empty();
+    everything || seen.insert(merged)
+}
+
 /// The order in which headers of includes are compared.
 fn in_order(header: &HeaderCondition) -> (MatchType, bool, bool, bool, Str, Str) {
     let HeaderCondition { name, value, match_type, invert, ignore_case, missing_as_empty, .. } = header;
@@ -556,19 +584,16 @@ fn expand_prefixes(routes: Vec<Arc<Route>>) -> Vec<Arc<Route>> {
     }
     let mut expanded = Vec::with_capacity(routes.len());
     for mut shared in routes {
-        // Nobody else has it yet.
-        let route = Arc::make_mut(&mut shared);
-        let prefix = trimmed(route).filter(|prefix| count.get(prefix) == Some(&1) && route.conditions.path.text() != "/");
-        if let (Some(prefix), Some(rewrite)) = (prefix, &mut route.rewrite)
-            && let PathRewrite::Prefix(replacement) = &mut rewrite.value
-        {
-            let bare = Str::new(replacement.trim_end_matches('/'));
-            *replacement = Str::from(format!("{bare}/"));
-            let mut twin = route.clone();
+        let prefix = trimmed(&shared).filter(|prefix| count.get(prefix) == Some(&1) && shared.conditions.path.text() != "/");
+        if let (Some(prefix), Some(Sourced { value: PathRewrite::Prefix(replacement), origin })) = (prefix, &shared.rewrite) {
+            let (bare, origin) = (Str::new(replacement.trim_end_matches('/')), *origin);
+            let to = |replacement: Str| Some(Sourced::new(PathRewrite::Prefix(replacement), origin));
+            let mut twin = Route::clone(&shared);
+            twin.rewrite = to(format!("{bare}/").into());
             twin.conditions.path.value = PathCondition::Prefix(format!("{prefix}/").into());
             expanded.push(Arc::new(twin));
-            let replacement = if bare.is_empty() { Str::new_static("/") } else { bare };
-            route.rewrite = route.rewrite.take().map(|rewrite| rewrite.map(|_| PathRewrite::Prefix(replacement)));
+            let route = Arc::make_mut(&mut shared);
+            route.rewrite = to(if bare.is_empty() { Str::new_static("/") } else { bare });
             route.conditions.path.value = PathCondition::Prefix(prefix);
         }
         expanded.push(shared);

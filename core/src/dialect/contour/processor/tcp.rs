@@ -2,6 +2,7 @@
 //!
 //! What must not be here: HTTP.
 
+use super::httpproxy::Orphans;
 use super::record::Record;
 use super::route::{DEEPEST, protocol_of};
 use super::{Processing, is_delegation, policy};
@@ -11,7 +12,6 @@ use crate::dialect::contour::source::{PortRef, full_name, quoted};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::{Rule, Sourced};
 use crate::text::Str;
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -26,7 +26,7 @@ impl<'a> Processing<'a> {
         proxy: &'a Admitted<'a>,
         visited: &mut Vec<Name>,
         host: &Sourced<Str>,
-        orphans: &mut BTreeSet<Name>,
+        orphans: &mut Orphans,
         record: &mut Record,
     ) -> bool {
         let spec = proxy.spec();
@@ -68,7 +68,7 @@ impl<'a> Processing<'a> {
             namespace => namespace,
         };
         let name: Name = (namespace.into(), include.field("name").str().into());
-        let Some(next) = self.source.proxies.get(&name).copied() else {
+        let Some(next) = self.source.proxies.get(&name) else {
             let message = format!("include {}/{} not found", name.0, name.1);
             return record.error("TCPProxyIncludeError", "IncludeNotFound", message, include.origin());
         };
@@ -76,7 +76,7 @@ impl<'a> Processing<'a> {
             let message = format!("root httpproxy cannot include another root httpproxy ({}/{})", name.0, name.1);
             return record.error("TCPProxyIncludeError", "RootIncludesRoot", message, include.origin());
         }
-        orphans.remove(&name);
+        orphans.remove(&next.object.id);
         if visited.contains(&name) || visited.len() >= DEEPEST {
             let path: Vec<String> = visited.iter().chain([&name]).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
             let message = format!("include creates a cycle: {}", path.join(" -> "));

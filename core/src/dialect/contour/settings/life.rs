@@ -122,7 +122,7 @@ const MORE: &[(&str, Takes)] = &[
 
 /// The settings that differ between two compiles that came as far as having some.
 pub fn changes_between(before: &Answers, after: &Answers) -> Vec<SettingChange> {
-    let effective = |answers: &Answers| answers.documents.get(CONFIGURATION).and_then(|document| document.get(EFFECTIVE)).cloned();
+    let effective = |answers: &Answers| answers.documents.get(CONFIGURATION).and_then(|document| document.node().get(EFFECTIVE).cloned());
     match (effective(before), effective(after)) {
         (Some(before), Some(after)) => changes(&before, &after),
         _ => Vec::new(),

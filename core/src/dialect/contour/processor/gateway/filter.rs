@@ -157,7 +157,7 @@ fn headers_policy(at: Cursor<'_>, is_request: bool) -> (HeadersPolicy, Vec<Strin
             } else if let Some(why) = name_error(&key) {
                 faults.push(format!("invalid {field} header {}: {why}", go_quoted(&key)));
             } else {
-                vacant.insert(Sourced::new(escape(value.str(), &Variables::new()), value.origin()));
+                vacant.insert(Sourced::new(escape(value.str(), &Variables::default()), value.origin()));
             }
         }
         headers

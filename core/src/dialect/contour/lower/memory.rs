@@ -1,0 +1,131 @@
+//! What earlier compiles lowered: the routes of hosts, and clusters. The same values come back in the same `Arc`s, by which back ends know
+//! what they have emitted already.
+//!
+//! What must not be here: how anything is lowered.
+
+use super::cluster::Named;
+use crate::dialect::contour::memory::Known;
+use crate::dialect::contour::model::{Cluster, Route, Routes, VirtualHost};
+use crate::ir;
+use crate::text::Str;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// What earlier compiles lowered.
+#[derive(Default)]
+pub struct Memory {
+    slices: Vec<Known>,
+    /// By name, and whether it is the host with TLS.
+    hosts: HashMap<(Str, bool), Host>,
+    /// By the address of the routes.
+    names: HashMap<usize, Names>,
+    /// By the address of what it was made from.
+    clusters: HashMap<usize, KnownCluster>,
+    round: u32,
+}
+
+struct Host {
+    made: Lowered,
+    routes: Arc<Vec<Arc<ir::Route>>>,
+    round: u32,
+}
+
+/// Routes of a host that were lowered without a complaint.
+pub(super) struct Lowered {
+    table: Arc<Routes>,
+    /// By the address of what it was made from, which the table holds.
+    routes: HashMap<usize, Arc<ir::Route>>,
+}
+
+struct Names {
+    #[expect(dead_code, reason = "holds the address by which it is known")]
+    table: Arc<Routes>,
+    names: Arc<Vec<Named>>,
+    round: u32,
+}
+
+/// A cluster that was lowered without a complaint.
+struct KnownCluster {
+    #[expect(dead_code, reason = "holds the address by which it is known")]
+    of: Arc<Cluster>,
+    lowered: Arc<ir::Cluster>,
+    round: u32,
+}
+
+impl Lowered {
+    pub(super) fn new(host: &VirtualHost) -> Self {
+        Self { table: host.routes.clone(), routes: HashMap::with_capacity(host.routes.len()) }
+    }
+
+    pub(super) fn add(&mut self, of: &Arc<Route>, lowered: &Arc<ir::Route>) {
+        self.routes.insert(Arc::as_ptr(of).addr(), lowered.clone());
+    }
+
+    pub(super) fn route(&self, of: &Arc<Route>) -> Option<Arc<ir::Route>> {
+        self.routes.get(&Arc::as_ptr(of).addr()).cloned()
+    }
+
+    /// Whether all of its routes are here.
+    fn is_whole(&self) -> bool {
+        self.routes.len() == self.table.len()
+    }
+}
+
+impl Memory {
+    /// Takes note of where the endpoints of clusters are written.
+    pub(in super::super) fn slices(&mut self, slices: Vec<Known>) {
+        if self.slices != slices {
+            self.slices = slices;
+            self.clusters.clear();
+        }
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.round = self.round.wrapping_add(1);
+    }
+
+    /// Forgets what this compile did not use.
+    pub(super) fn end(&mut self) {
+        let round = self.round;
+        self.hosts.retain(|_, host| host.round == round);
+        self.names.retain(|_, names| names.round == round);
+        self.clusters.retain(|_, cluster| cluster.round == round);
+    }
+
+    /// The routes of a host that is as it was; else what was lowered of it before.
+    pub(super) fn host(&mut self, host: &VirtualHost, secure: bool) -> Result<Arc<Vec<Arc<ir::Route>>>, Option<Lowered>> {
+        let key = (host.name.value.clone(), secure);
+        match self.hosts.get_mut(&key) {
+            Some(known) if Arc::ptr_eq(&known.made.table, &host.routes) && known.made.is_whole() => {
+                known.round = self.round;
+                Ok(known.routes.clone())
+            }
+            _ => Err(self.hosts.remove(&key).map(|known| known.made)),
+        }
+    }
+
+    pub(super) fn keep_host(&mut self, host: &VirtualHost, secure: bool, made: Lowered, routes: &Arc<Vec<Arc<ir::Route>>>) {
+        let known = Host { made, routes: routes.clone(), round: self.round };
+        self.hosts.insert((host.name.value.clone(), secure), known);
+    }
+
+    /// The clusters of routes, with their names.
+    pub(super) fn names(&mut self, routes: &Arc<Routes>, make: impl FnOnce(&Routes) -> Vec<Named>) -> Arc<Vec<Named>> {
+        let known =
+            self.names.entry(Arc::as_ptr(routes).addr()).or_insert_with(|| Names { table: routes.clone(), names: Arc::new(make(routes)), round: 0 });
+        known.round = self.round;
+        known.names.clone()
+    }
+
+    pub(super) fn cluster(&mut self, of: &Arc<Cluster>) -> Option<Arc<ir::Cluster>> {
+        let known = self.clusters.get_mut(&Arc::as_ptr(of).addr())?;
+        known.round = self.round;
+        Some(known.lowered.clone())
+    }
+
+    pub(super) fn keep_cluster(&mut self, of: &Arc<Cluster>, lowered: &Arc<ir::Cluster>) {
+        let known = KnownCluster { of: of.clone(), lowered: lowered.clone(), round: self.round };
+        self.clusters.insert(Arc::as_ptr(of).addr(), known);
+    }
+}

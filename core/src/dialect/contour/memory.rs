@@ -1,0 +1,69 @@
+//! What earlier compiles found out, stage by stage: what the API server took, the routes of HTTPProxies, and what was lowered.
+//!
+//! What a stage keeps is known by the addresses of what it was made from, which it holds, so that no other value has them. What else it was
+//! made from is the [`World`]: where that is another, all is made anew. Only what was made without a complaint is kept.
+//!
+//! What must not be here: what a stage does.
+
+use super::cluster::{self, Cluster};
+use super::kinds::Kind;
+use super::options::Options;
+use super::{lower, processor};
+use crate::resource::{Content, ObjectId};
+use crate::text::Str;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What earlier compiles found out.
+#[derive(Default)]
+pub struct Memory {
+    pub(super) cluster: cluster::Memory,
+    pub(super) processor: processor::Memory,
+    pub(super) lower: lower::Memory,
+    world: World,
+}
+
+/// What routes and clusters depend on beside HTTPProxies, Services and their endpoints: the controller's configuration, and all that is
+/// looked up by reference.
+#[derive(Default, PartialEq)]
+struct World {
+    arguments: Vec<Str>,
+    objects: Vec<Known>,
+}
+
+/// An object that the API server took. It is equal to nothing but itself.
+#[derive(Clone)]
+pub(super) struct Known(ObjectId, Arc<Content>);
+
+impl Known {
+    pub(super) fn new(object: &cluster::Admitted<'_>) -> Self {
+        Self(object.object.id, object.object.content.clone())
+    }
+
+    /// Where it is, which is no other's as long as this holds it.
+    pub(super) fn address(&self) -> usize {
+        Arc::as_ptr(&self.1).addr()
+    }
+}
+
+impl PartialEq for Known {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0 && Arc::ptr_eq(&self.1, &other.1)
+    }
+}
+
+/// The kinds that are few, and that much depends on.
+const WORLD: [Kind; 5] = [Kind::ContourConfiguration, Kind::ExtensionService, Kind::TlsCertificateDelegation, Kind::Secret, Kind::ConfigMap];
+
+impl Memory {
+    /// Forgets what was made in another world.
+    pub(super) fn prepare(&mut self, cluster: &Cluster<'_>, options: &Options) {
+        let objects = |kind: &[Kind]| kind.iter().flat_map(|kind| cluster.all(*kind)).map(Known::new).collect::<Vec<_>>();
+        let world = World { arguments: options.arguments.iter().map(Str::new).collect(), objects: objects(&WORLD) };
+        if self.world != world {
+            (self.world, self.processor, self.lower) = (world, processor::Memory::default(), lower::Memory::default());
+        }
+        self.processor.services(objects(&[Kind::Service]));
+        self.lower.slices(objects(&[Kind::EndpointSlice]));
+    }
+}
