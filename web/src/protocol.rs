@@ -101,8 +101,8 @@ pub enum Question {
     Try(WrittenRequest),
     /// The request of a `curl` command; answered by [`WrittenRequest`], or nothing where the text is no such command.
     Curl(String),
-    /// A request that something takes; answered by `Option<WrittenRequest>`.
-    Suggest,
+    /// A request that the route at this place takes, or else one that something takes; answered by `Option<WrittenRequest>`.
+    Suggest(Option<String>),
     /// Whether requests end as expected; answered by a list of [`Verdict`].
     Judge(Vec<SavedRequest>),
     /// The present work as a link and as a file; answered by [`Shared`].

@@ -1,8 +1,8 @@
 // The present state against another.
 
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { clickLine, launch, open, ready, serve } from "../browser.mjs";
+import { after, before, describe } from "node:test";
+import { clickLine, launch, open, ready, serve, test } from "../browser.mjs";
 
 let browser, server;
 before(async () => {

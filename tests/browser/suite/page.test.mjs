@@ -1,6 +1,7 @@
 // What a person sees and does, view by view.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, describe } from "node:test";
 import { clickLine, launch, line, load, open, ready, serve, test } from "../browser.mjs";
 
@@ -28,6 +29,10 @@ describe("the first visit", () => {
     await page.locator(".box").first().waitFor();
     assert.equal(await page.locator("#tab-graph").getAttribute("aria-selected"), "true");
     assert.ok((await page.locator(".box").count()) > 8);
+    await page.waitForFunction(() => {
+      const room = document.querySelector(".graph").getBoundingClientRect();
+      return [...document.querySelectorAll(".box-frame")].every((box) => box.getBoundingClientRect().right <= room.right);
+    });
     await page.locator("#tab-findings .badge", { hasText: "1" }).waitFor();
     assert.match(await page.locator(".status").textContent(), /6 resources.*0 errors.*1 warning/);
     await line(page, "timout_ms").scrollIntoViewIfNeeded();
@@ -62,6 +67,15 @@ describe("one selection through all views", () => {
     const row = page.locator(".row", { hasText: "num_retries" }).first();
     await row.click();
     await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await close();
+  });
+
+  test("Envoy's bootstrap is downloaded as a file", async () => {
+    const { page, close } = await visit();
+    await page.click("#tab-envoy");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download")]);
+    assert.equal(download.suggestedFilename(), "envoy.yaml");
+    assert.match(await readFile(await download.path(), "utf8"), /^static_resources:|\nstatic_resources:/);
     await close();
   });
 

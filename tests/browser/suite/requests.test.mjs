@@ -1,8 +1,8 @@
 // Requests that are tried, kept and tried again.
 
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { clickLine, launch, open, ready, serve } from "../browser.mjs";
+import { after, before, describe } from "node:test";
+import { clickLine, launch, open, ready, serve, test } from "../browser.mjs";
 
 let browser, server;
 before(async () => {
@@ -50,6 +50,21 @@ describe("try a request", () => {
     await page.locator(".stair", { hasText: "Listener" }).locator(".stair-name").click();
     await page.locator(".stair.lit", { hasText: "Listener" }).waitFor();
     await page.locator(".cm-line.thread-line", { hasText: "name: http" }).waitFor();
+    await close();
+  });
+
+  test("begins with the request of a route, with the headers that it looks at", async () => {
+    const { page, close } = await visit();
+    await page.click("#tab-routes");
+    const route = page.locator("tr.route", { hasText: "prefix /api/" }).filter({ hasText: "to cluster_api" });
+    await route.getByRole("button", { name: "Try" }).first().click();
+    await page.locator('#tab-try[aria-selected="true"]').waitFor();
+    await page.waitForFunction(() => document.querySelector(".url").value === "http://shop.example.com/api/");
+    await verdict(page, "goes to cluster_api_backend_8080_shop as /");
+    await page.click("#tab-routes");
+    await page.locator("tr.route", { hasText: "x-forwarded-proto" }).filter({ hasText: "prefix /cart/" }).first().getByRole("button", { name: "Try" }).click();
+    await page.waitForFunction(() => /x-forwarded-proto: https/.test(document.querySelector(".wide-headers textarea")?.value));
+    await page.locator(".tried.taken", { hasText: "prefix /cart/" }).waitFor();
     await close();
   });
 

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { clickLine, launch, line, load, open, ready, serve } from "../browser.mjs";
+import { clickLine, launch, line, load, open, ready, serve, test } from "../browser.mjs";
 
 let browser, server;
 before(async () => {
@@ -20,7 +20,7 @@ after(async () => {
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const cli = async (...words) => {
-  const program = process.env.CHANCERY_CLI;
+  const program = process.env.CHANCERY_BINARY;
   const [command, args] = program ? [program, words] : ["cargo", ["run", "--quiet", "--package", "chancery", "--", ...words]];
   // A finding is an exit code, and no failure here.
   return promisify(execFile)(command, args, { cwd: root, env: { ...process.env, NO_COLOR: "1" } }).catch((error) => error).then(({ stdout }) => stdout);

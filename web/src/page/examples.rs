@@ -40,7 +40,8 @@ impl Example {
     }
 }
 
-/// The first one of this name.
+/// The first one of this name, or of this dialect and name: `contour/canary`.
 pub fn named(name: &str) -> Option<&'static Example> {
-    ALL.iter().find(|example| example.name == name)
+    let of = name.split_once('/');
+    ALL.iter().find(|example| example.name == name || of == Some((example.dialect, example.name)))
 }

@@ -3,7 +3,7 @@
 //! What must not be here: how they look, and what becomes of them.
 
 use crate::link::{Silence, ask};
-use crate::state::App;
+use crate::state::{App, View};
 use chancery_web::protocol::{Ending, Question, SavedRequest, Verdict, Way, WrittenRequest};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -76,6 +76,20 @@ impl Requests {
         });
     }
 
+    /// Shows what becomes of a request for a route, by its place in the bootstrap.
+    pub fn attempt(self, app: App, pointer: String) {
+        spawn_local(async move {
+            match ask::<Option<WrittenRequest>>(Question::Suggest(Some(pointer))).await {
+                Ok(Some(request)) => {
+                    self.fill(request);
+                    app.show(View::Try);
+                }
+                Ok(None) | Err(Silence::Refused(_)) => app.say("This route takes no HTTP request"),
+                Err(Silence::Ended) => {}
+            }
+        });
+    }
+
     /// Keeps the request of the form: it is to end so from now on.
     pub fn keep(self, app: App, expected: Ending) {
         let saved = SavedRequest { request: self.form.get_untracked(), expected };
@@ -142,7 +156,7 @@ pub fn follow(app: App) {
         }
         if form == WrittenRequest::default() {
             spawn_local(async move {
-                if let Ok(Some(request)) = ask::<Option<WrittenRequest>>(Question::Suggest).await
+                if let Ok(Some(request)) = ask::<Option<WrittenRequest>>(Question::Suggest(None)).await
                     && requests.form.with_untracked(|now| *now == form)
                 {
                     requests.fill(request);

@@ -553,6 +553,17 @@ impl App {
         });
     }
 
+    /// Hands the bootstrap to the person as a file.
+    pub fn save_bootstrap(self) {
+        spawn_local(async move {
+            match ask::<String>(Question::Text { doc: Doc::Envoy, yaml: true }).await {
+                Ok(text) => crate::files::save("envoy.yaml", "application/yaml", &text),
+                Err(Silence::Refused(why)) => self.say(why),
+                Err(Silence::Ended) => {}
+            }
+        });
+    }
+
     /// Steps through findings.
     pub fn step(self, forward: bool) {
         let spans: Vec<Span> = self.compiled.with_untracked(|compiled| compiled.findings.iter().filter_map(|finding| finding.span.clone()).collect());

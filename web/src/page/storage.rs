@@ -76,6 +76,12 @@ fn set<T: Serialize>(key: &str, value: &T) {
     }
 }
 
+fn forget(key: &str) {
+    if let Ok(Some(storage)) = window().local_storage() {
+        let _ = storage.remove_item(key);
+    }
+}
+
 /// The settings.
 pub fn settings() -> Settings {
     get("chancery.settings").unwrap_or_default()
@@ -103,9 +109,14 @@ pub fn pinned() -> Option<Work> {
     get("chancery.pinned")
 }
 
-/// Keeps it.
+/// Keeps it, unless it is so large that the work itself might find no room.
 pub fn keep_pinned(work: &Work) {
-    set("chancery.pinned", work);
+    if work.files.iter().map(|file| file.text.len()).sum::<usize>() <= MOST_BYTES / 2 {
+        set("chancery.pinned", work);
+    } else {
+        // An older one would be taken for this one after a reload.
+        forget("chancery.pinned");
+    }
 }
 
 /// Sessions before, the last one first.

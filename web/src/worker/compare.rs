@@ -20,7 +20,7 @@ pub struct Loaded {
 }
 
 enum State {
-    Compiled { compilation: Compilation, map: OutputMap, config: EnvoyConfig },
+    Compiled { compilation: Box<Compilation>, map: OutputMap, config: EnvoyConfig },
     Running(Running),
 }
 
@@ -31,7 +31,7 @@ impl Loaded {
             let mut compiler = Compiler::new();
             let compilation = compiler.compile(inputs, options);
             let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
-            State::Compiled { config: EnvoyConfig::of(&compilation), map, compilation }
+            State::Compiled { config: EnvoyConfig::of(&compilation), map, compilation: compilation.into() }
         };
         let (state, called) = match &of {
             Other::Work(work) => (compiled(&inputs(&work.files), &options(work)?), String::new()),

@@ -3,6 +3,8 @@
 //! What must not be here: anything that the core could do for other hosts as well.
 
 #[cfg(target_arch = "wasm32")]
+mod asking;
+#[cfg(target_arch = "wasm32")]
 mod compare;
 #[cfg(target_arch = "wasm32")]
 mod drawing;

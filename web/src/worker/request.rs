@@ -6,7 +6,7 @@ use crate::session::span;
 use chancery_core::backend::OutputMap;
 use chancery_core::compile::Compilation;
 use chancery_core::explain::simulate::{self, Ending, Gateway, HeaderChange, Outcome};
-use chancery_core::explain::{EnvoyConfig, OriginView, Positions, RouteReport, RouteRow, report};
+use chancery_core::explain::{EnvoyConfig, OriginView, Positions, RouteReport, report};
 use chancery_web::protocol::{Sent, Span, Step, Tried, Way, WrittenRequest};
 
 /// So many losers are told of; of more, the last ones.
@@ -249,18 +249,4 @@ fn change(of: &HeaderChange) -> Sent {
         sign: if of.action == "remove" { "-" } else { "+" }.into(),
         by: of.level.replace('_', " "),
     }
-}
-
-/// A request that something takes: the first route that was written and goes somewhere.
-pub fn suggestion(rows: &[RouteRow]) -> Option<WrittenRequest> {
-    let plain = |row: &RouteRow| {
-        let path = ["prefix ", "segments ", "exactly "].iter().find_map(|word| row.path.strip_prefix(word))?;
-        let host = row.domains.iter().find(|domain| !domain.ends_with(".*"))?;
-        let host = if host == "*" { "example.com".into() } else { host.replacen('*', "www", 1) };
-        let scheme = if row.chain.starts_with("TLS") { "https" } else { "http" };
-        Some(WrittenRequest { method: "GET".into(), url: format!("{scheme}://{host}{path}"), ..WrittenRequest::default() })
-    };
-    let written = || rows.iter().filter(|row| !row.made_by.is_empty());
-    let best = written().filter(|row| row.action == "forward" && row.conditions.is_empty()).find_map(plain);
-    best.or_else(|| written().find_map(plain))
 }

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
 
+use crate::asking::asking;
 use crate::compare::Loaded;
 use crate::drawing;
 use crate::request::{self, Ground};
@@ -153,7 +154,10 @@ impl Session {
                 true => said(&WrittenRequest::from_curl(&text).map(Some)),
                 false => fine(&None::<WrittenRequest>),
             },
-            Question::Suggest => fine(&request::suggestion(&routes(&self.compilation))),
+            Question::Suggest(pointer) => {
+                let rows = routes(&self.compilation);
+                fine(&asking(&rows, pointer.as_deref(), self.tree(Doc::Envoy).root()))
+            }
             Question::Judge(saved) => fine(&self.judge(&saved)),
             Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.options, &sharing)),
             Question::Open(text) => said(&share::opened(&text)),

@@ -14,6 +14,9 @@ use std::collections::HashSet;
 /// Boxes that are drawn at once at most; beyond, only those in sight are.
 const CULL_FROM: usize = 250;
 
+/// The first sight of a graph is no smaller than this, unless it is so large that a survey says more.
+const SMALLEST: f64 = 0.4;
+
 /// What is seen: the upper left corner in the picture's own units, and how large a unit is.
 #[derive(Clone, Copy, PartialEq)]
 struct Sight {
@@ -70,7 +73,8 @@ pub fn GraphView(app: App) -> impl IntoView {
             return;
         };
         let scale = ((width - 48.0) / full).min((height - 48.0) / tall).clamp(0.05, 1.25);
-        let legible = scale.max(if full * 0.5 > width { 0.5 } else { scale });
+        // What is a little too wide is made smaller until all of it is seen; what would be too small to read begins at its left.
+        let legible = if scale < SMALLEST { SMALLEST } else { scale };
         let scale = if full > width * 6.0 || tall > height * 6.0 { scale } else { legible };
         let spare = |room: f64, need: f64| ((room / scale - need) / 2.0).max(24.0 / scale);
         sight.set(Sight { x: -spare(width, full).min(60.0 / scale), y: -spare(height, tall).min(40.0 / scale), scale });

@@ -121,6 +121,10 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
         move || app.select(Target::Place { doc: Doc::Envoy, pointer: pointer.clone() })
     };
     let by_key = select.clone();
+    let attempt = (row.action != "tcp").then(|| {
+        let pointer = pointer.clone();
+        view! { <button class="quiet" title="Try a request that it takes" on:click=move |event| { event.stop_propagation(); app.requests.attempt(app, pointer.clone()); }>"Try"</button> }
+    });
     let shadow = row.shadowed_by.map(|by| view! { <span class="shadow-note">{format!("never reached: route {by} takes all its requests")}</span> });
     view! {
         <tr
@@ -137,7 +141,10 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
             <td class="policies">{row.policies.iter().map(|policy| view! { <span class="policy">{policy.clone()}</span> }).collect_view()}</td>
             <td class="made-by">
                 {if made_by.is_empty() { "built in".to_string() } else { made_by.join(", ") }}
-                <button class="quiet" title="Show it in Envoy's configuration" on:click=move |event| { event.stop_propagation(); open_place(app, pointer.clone()); }>"Envoy"</button>
+                <span class="acts">
+                    {attempt}
+                    <button class="quiet" title="Show it in Envoy's configuration" on:click=move |event| { event.stop_propagation(); open_place(app, pointer.clone()); }>"Envoy"</button>
+                </span>
             </td>
         </tr>
     }

@@ -151,6 +151,7 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
             <span class="count" aria-live="polite">{counted}</span>
             <button class="quiet" title="Open everything" on:click=move |_| change(Question::Fold { doc, open: true })>"Open all"</button>
             <button class="quiet" title="Close everything" on:click=move |_| change(Question::Fold { doc, open: false })>"Close all"</button>
+            {(doc == Doc::Envoy).then(|| view! { <button class="quiet" title="Save the bootstrap as envoy.yaml; key material is left out" on:click=move |_| app.save_bootstrap()>"Download"</button> })}
             <button class="quiet" title="Copy as JSON" on:click=move |_| app.copy_document(doc, false)>"JSON"</button>
             <button class="quiet" title="Copy as YAML" on:click=move |_| app.copy_document(doc, true)>"YAML"</button>
         </div>
@@ -173,8 +174,14 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
                 }}
             </div>
             {move || (rows.with(|rows| rows.total) == 0 && app.generation.get() > 0).then(|| view! {
-                <p class="empty">"Nothing was made. Resources in the editor fill this; the examples show how."
-                <button class="link" on:click=move |_| app.overlay.set(Some(crate::state::Overlay::Gallery))>"Open the examples"</button></p>
+                <p class="empty">{if doc == Doc::Config && app.compiled.with(|compiled| compiled.resources > 0) {
+                    view! { "This controller keeps no configuration between the resources and what it makes of them: the IR is the next step." }.into_any()
+                } else {
+                    view! {
+                        "Nothing was made. Resources in the editor fill this; the examples show how."
+                        <button class="link" on:click=move |_| app.overlay.set(Some(crate::state::Overlay::Gallery))>"Open the examples"</button>
+                    }.into_any()
+                }}</p>
             })}
         </div>
     }
@@ -208,7 +215,7 @@ fn TreeRow(app: App, doc: Doc, row: Row, top: f64, cursor: RwSignal<Option<u32>>
     });
     let built_in = is_default.then(|| view! { <span class="origin none" title=row.why.clone().unwrap_or_default()>"default"</span> });
     let value_class = format!("value {}", if holds { "holder" } else { row.sort.as_str() });
-    let key = if row.item { format!("{}", row.key) } else { row.key.clone() };
+    let key = row.key.clone();
     let text = match (holds, row.sort.as_str()) {
         (true, "array") => format!("[{}]", row.text),
         _ => row.text.clone(),

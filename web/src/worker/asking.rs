@@ -1,0 +1,88 @@
+//! A request that a route takes, read off its matchers.
+//!
+//! What must not be here: whether another route takes it before; trying it tells.
+
+use chancery_core::explain::{RouteRow, get};
+use chancery_core::re2::language::{Language, Tried, texts};
+use chancery_core::text::Node;
+use chancery_web::protocol::WrittenRequest;
+
+/// So many states of an expression are gone through for a text that it matches.
+const MOST_STATES: usize = 10_000;
+
+/// A request that something takes: for the route at a place, or for the first that was written and goes somewhere.
+pub fn asking(rows: &[RouteRow], pointer: Option<&str>, root: &Node) -> Option<WrittenRequest> {
+    let several = rows.iter().any(|row| rows.first().is_some_and(|first| first.address != row.address));
+    if let Some(pointer) = pointer {
+        return request_for(rows.iter().find(|row| row.pointer == pointer)?, several, root);
+    }
+    let written = || rows.iter().filter(|row| !row.made_by.is_empty() && row.action != "tcp");
+    let plain = written().find(|row| row.action == "forward" && row.conditions.is_empty() && !row.path.starts_with("regex"));
+    request_for(plain.or_else(|| written().next())?, false, root)
+}
+
+/// A request for a route; nothing where it takes no HTTP.
+fn request_for(row: &RouteRow, several: bool, root: &Node) -> Option<WrittenRequest> {
+    let matcher = get(root, &row.pointer)?.get("match")?;
+    let chain = row.pointer.split_once("/filters/").and_then(|(chain, _)| get(root, chain));
+    let of_chain =
+        chain.and_then(|chain| chain.at(&["filter_chain_match", "server_names"])).and_then(Node::as_array).and_then(|names| names.first()?.as_str());
+    let domain = row.domains.iter().map(|domain| domain.as_str()).find(|domain| !domain.ends_with(".*")).unwrap_or("*");
+    let host = if domain == "*" { of_chain.unwrap_or("example.com") } else { domain };
+    let scheme = if row.chain.starts_with("TLS") { "https" } else { "http" };
+    let path = path(matcher);
+    let mut request = WrittenRequest { method: "GET".into(), ..WrittenRequest::default() };
+    let mut host = host.replacen('*', "www", 1);
+    for header in list(matcher, "headers") {
+        let (Some(name), Some(value)) = (header.get("name").and_then(Node::as_str), value(header)) else { continue };
+        match name {
+            ":method" => request.method = value,
+            ":authority" | "host" => host = value,
+            _ if name.starts_with(':') => {}
+            _ => request.headers.push((name.into(), value)),
+        }
+    }
+    let asked = list(matcher, "query_parameters").filter_map(|of| Some(format!("{}={}", of.get("name")?.as_str()?, value(of)?)));
+    let query = asked.collect::<Vec<_>>().join("&");
+    let mark = if query.is_empty() { "" } else { "?" };
+    request.url = format!("{scheme}://{host}{path}{mark}{query}");
+    // Where one listener is all there is, its port goes without saying.
+    request.port = several.then(|| row.address.rsplit(':').next()?.parse().ok()).flatten();
+    Some(request)
+}
+
+fn list<'n>(matcher: &'n Node, key: &str) -> impl Iterator<Item = &'n Node> {
+    matcher.get(key).and_then(Node::as_array).into_iter().flatten()
+}
+
+fn path(matcher: &Node) -> String {
+    let text = |key: &str| matcher.get(key)?.as_str().map(str::to_string);
+    let regex = || matcher.at(&["safe_regex", "regex"])?.as_str().and_then(|regex| shortest(regex, "/"));
+    ["prefix", "path", "path_separated_prefix"]
+        .iter()
+        .find_map(|key| text(key))
+        .filter(|path| !path.is_empty())
+        .or_else(regex)
+        .unwrap_or_else(|| "/".into())
+}
+
+/// What a matcher of a header or a parameter takes; nothing where it takes any, or absence.
+fn value(matcher: &Node) -> Option<String> {
+    if matcher.get("invert_match").and_then(Node::as_bool) == Some(true) {
+        return None;
+    }
+    if matcher.get("present_match").is_some_and(|present| present.as_bool() == Some(false)) {
+        return None;
+    }
+    let Some(text) = matcher.get("string_match") else { return Some("x".into()) };
+    let plain = ["exact", "prefix", "suffix", "contains"].iter().find_map(|key| text.get(key)?.as_str().map(str::to_string));
+    plain.or_else(|| shortest(text.at(&["safe_regex", "regex"])?.as_str()?, ""))
+}
+
+/// A short text that an expression matches, with this beginning.
+fn shortest(regex: &str, begin: &str) -> Option<String> {
+    let mut language = Language::regex(regex).ok()?;
+    let mut budget = MOST_STATES;
+    let found = texts(&mut [&mut language], &Tried { begin, ..Tried::VISIBLE }, &mut budget);
+    found.found.get(&1).cloned()
+}
