@@ -8,7 +8,7 @@
 //! | [`json`] | proto3 JSON, written fast; read under the feature `registry` |
 //! | [`rules`] | Envoy's own field rules, checked |
 //! | [`deprecated`] | which deprecated fields are set |
-//! | `registry` (feature) | all messages by name |
+//! | `registry` (feature) | messages by name: the usual ones, or all under `registry-all` |
 //!
 //! Here: the wire types and what any user of them needs. Not here: what a value means to a gateway, and any IO.
 

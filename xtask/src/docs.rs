@@ -33,7 +33,7 @@ fn built() -> Result<(), String> {
     setup::toolchain()?;
     setup::page()?;
     setup::book()?;
-    page::build()?;
+    page::build(page::For::People)?;
     page::element()?;
     call(cargo().args(["build", "--quiet", "--package", "chancery"]))?;
     source().map_err(|error| format!("{}: {error}", folder().display()))?;

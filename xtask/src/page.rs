@@ -8,7 +8,7 @@
 use crate::shell::{cargo, program, root, run as call, target};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fs, io, thread};
 
 /// Where the page lies.
 pub fn dist() -> PathBuf {
@@ -27,23 +27,39 @@ enum Part {
     Style(PathBuf),
     /// A file that is taken as it is.
     File(PathBuf),
-    /// A program of `web/`.
-    Program(String),
+    /// A program of `web/`, and the feature that it is built with.
+    Program(String, Option<String>),
+}
+
+/// For whom it is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum For {
+    /// For people: as small as can be.
+    People,
+    /// For tests of what it does: as soon as can be.
+    Tests,
 }
 
 /// Builds it.
-pub fn build() -> Result<(), String> {
+pub fn build(whom: For) -> Result<(), String> {
     call(program("npm").args(["run", "--silent", "build"]).current_dir(root().join("assets/editor")))?;
     let index = fs::read_to_string(root().join("index.html")).map_err(|error| format!("index.html: {error}"))?;
     let (index, parts) = recipe(&index);
-    call(cargo().args(["build", "--quiet", "--package", "chancery-web", "--target", TARGET, "--profile", "web", "--bins"]))?;
-    let mut made = Vec::new();
-    for part in &parts {
-        match part {
-            Part::Program(name) => made.extend(optimised(name)?),
-            Part::Style(path) | Part::File(path) => made.push(path.clone()),
+    let mut made: Vec<PathBuf> = parts.iter().filter_map(Part::file).cloned().collect();
+    // While one is built, the one before is made small: that keeps one core busy, and so does most of a build.
+    thread::scope(|scope| {
+        let mut finishing = Vec::new();
+        for part in &parts {
+            if let Part::Program(name, feature) = part {
+                compile(name, feature.as_deref(), whom)?;
+                finishing.push(scope.spawn(move || finished(name, whom)));
+            }
         }
-    }
+        for one in finishing {
+            made.extend(one.join().map_err(|_| "making a program small panicked".to_string())??);
+        }
+        Ok::<(), String>(())
+    })?;
     let put = || -> io::Result<()> {
         drop(fs::remove_dir_all(dist()));
         fs::create_dir_all(dist())?;
@@ -79,7 +95,10 @@ fn recipe(index: &str) -> (String, Vec<Part>) {
         }
         let path = root().join(attribute(line, "href"));
         match attribute(line, "rel") {
-            "rust" => parts.push(Part::Program(attribute(line, "data-bin").into())),
+            "rust" => {
+                let feature = Some(attribute(line, "data-cargo-features").to_string()).filter(|feature| !feature.is_empty());
+                parts.push(Part::Program(attribute(line, "data-bin").into(), feature));
+            }
             "css" => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 page.push_str(&format!("<link rel=\"stylesheet\" href=\"./{name}\" />\n"));
@@ -95,6 +114,43 @@ fn attribute<'a>(line: &'a str, name: &str) -> &'a str {
     line.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default()
 }
 
+impl Part {
+    fn file(&self) -> Option<&PathBuf> {
+        match self {
+            Part::Style(path) | Part::File(path) => Some(path),
+            Part::Program(..) => None,
+        }
+    }
+}
+
+/// Builds a program of `web/`.
+fn compile(name: &str, feature: Option<&str>, whom: For) -> Result<(), String> {
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--package", "chancery-web", "--target", TARGET]);
+    match whom {
+        // One by one: together, each would have what the libraries of the other switch on in those that they share.
+        For::People => build.args(["--profile", "web", "--bin", name]).args(feature.iter().flat_map(|feature| ["--features", feature])),
+        // Together, so that what they share is built once.
+        For::Tests => build.args(["--profile", "web-fast", "--bins", "--all-features"]),
+    };
+    call(&mut build)
+}
+
+/// A program as the page has it, and its JavaScript.
+fn finished(name: &str, whom: For) -> Result<[PathBuf; 2], String> {
+    match whom {
+        For::People => optimised(name),
+        For::Tests => bound(name, &target().join(TARGET).join("web-fast").join(format!("{name}.wasm")), &target().join("page/quick")),
+    }
+}
+
+/// Puts the JavaScript beside a program.
+fn bound(name: &str, built: &Path, folder: &Path) -> Result<[PathBuf; 2], String> {
+    let bindgen = crate::setup::cargo_bin("wasm-bindgen");
+    call(program(bindgen).args(["--target", "web", "--no-typescript", "--out-name", name, "--out-dir"]).arg(folder).arg(built))?;
+    Ok([folder.join(format!("{name}.js")), folder.join(format!("{name}_bg.wasm"))])
+}
+
 /// A program with its JavaScript, made small: minutes of work that are done once for the same program.
 fn optimised(name: &str) -> Result<[PathBuf; 2], String> {
     let built = target().join(TARGET).join("web").join(format!("{name}.wasm"));
@@ -107,9 +163,7 @@ fn optimised(name: &str) -> Result<[PathBuf; 2], String> {
         return Ok(files);
     }
     let rough = target().join("page/rough");
-    let bindgen = crate::setup::cargo_bin("wasm-bindgen");
-    call(program(bindgen).args(["--target", "web", "--no-typescript", "--out-name", name, "--out-dir"]).arg(&rough).arg(&built))?;
-    let wasm = rough.join(format!("{name}_bg.wasm"));
+    let [script, wasm] = bound(name, &built, &rough)?;
     let small = rough.join(format!("{name}_small.wasm"));
     let features = FEATURES.map(|feature| format!("--enable-{feature}"));
     // Debian's of 2022 breaks tables of references.
@@ -117,7 +171,7 @@ fn optimised(name: &str) -> Result<[PathBuf; 2], String> {
     call(program("node").arg(optimiser).args(["-Oz", "--strip-debug", "--strip-producers"]).args(features).arg("-o").arg(&small).arg(&wasm))?;
     let keep = || -> io::Result<()> {
         fs::create_dir_all(&folder)?;
-        fs::copy(rough.join(format!("{name}.js")), &files[0])?;
+        fs::copy(&script, &files[0])?;
         fs::copy(&small, &files[1]).map(drop)
     };
     keep().map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -51,7 +51,7 @@ fn built() -> Result<(), String> {
     let (built, time) = timed(|| {
         setup::toolchain()?;
         setup::page()?;
-        page::build()
+        page::build(page::For::People)
     });
     built?;
     println!("Built in {}.", show(time));

@@ -3,7 +3,7 @@
 //! `CHANCERY_CORPUS` may name a folder of cases (or one that has a folder for each dialect), `CHANCERY_CONFORMANCE` the scorer's folder,
 //! `CHANCERY_ENVOY` an Envoy. Without a corpus, its parts are skipped, and the table says so.
 //!
-//! The page is built and tried in Chromium last of all that is built, as it wants both cores. Where there is no Chromium and none can be installed, the
+//! The page is built and tried in Chromium last of all that is built, as it wants both cores, and only where it is named. Where there is no Chromium and none can be installed, the
 //! part is skipped and says so; in CI it fails.
 //!
 //! What is built for other machines is built beside the rest, in a folder of its own: Envoy's messages are one large crate, which keeps one
@@ -40,13 +40,15 @@ const PARTS: &[Part] = &[
     ("no_std", no_std),
     ("wasm", wasm),
     ("tests", tests),
+    ("browser", browser_sees),
     ("page", page_works),
     ("licences", licences),
     ("conformance", conformance),
 ];
 
-/// Parts that run only where they are named: they want minutes more.
-const NAMED: [&str; 1] = ["page"];
+/// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
+/// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does.
+const NAMED: [&str; 2] = ["browser", "page"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 2] = ["no_std", "wasm"];
@@ -157,8 +159,17 @@ fn tests() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// The page as people get it, in a real browser.
+/// What the page does, in a real browser.
+fn browser_sees() -> Result<Ended, String> {
+    in_browser(page::For::Tests)
+}
+
+/// The same of the page as people get it, and what it weighs.
 fn page_works() -> Result<Ended, String> {
+    in_browser(page::For::People)
+}
+
+fn in_browser(whom: page::For) -> Result<Ended, String> {
     let chromium = match setup::browser() {
         Ok(chromium) => chromium,
         Err(why) if env::var_os("CI").is_none() => {
@@ -167,14 +178,29 @@ fn page_works() -> Result<Ended, String> {
         Err(why) => return Err(format!("there is no Chromium: {why}")),
     };
     setup::page()?;
-    call(cargo().args(["clippy", "--quiet", "--package", "chancery-web", "--target", "wasm32-unknown-unknown", "--", "--deny", "warnings"]))?;
-    page::build()?;
+    call(cargo().args([
+        "clippy",
+        "--quiet",
+        "--package",
+        "chancery-web",
+        "--all-features",
+        "--target",
+        "wasm32-unknown-unknown",
+        "--",
+        "--deny",
+        "warnings",
+    ]))?;
+    page::build(whom)?;
     page::element()?;
     // The program with the page in it, as the tests have it: with other features, half of it would be built again.
     call(cargo().args(["test", "--quiet", "--workspace", "--no-run", "--features", "chancery/playground"]))?;
     let mut tests = program("npm");
     tests.args(["test", "--silent"]).current_dir(crate::shell::root().join("tests/browser"));
-    call(tests.env("CHANCERY_CHROMIUM", chromium).env("CHANCERY_BINARY", target().join("debug/chancery")))?;
+    tests.env("CHANCERY_CHROMIUM", chromium).env("CHANCERY_BINARY", target().join("debug/chancery"));
+    if whom == page::For::People {
+        tests.env("CHANCERY_WEIGH", "1");
+    }
+    call(&mut tests)?;
     Ok(Ended::Passed)
 }
 

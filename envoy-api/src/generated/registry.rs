@@ -5,238 +5,444 @@
 use crate::registry::Entry;
 
 pub(crate) static TABLE: &[Entry] = &[
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::cel::expr::CheckedExpr>("cel.expr.CheckedExpr"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::cel::expr::Constant>("cel.expr.Constant"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::cel::expr::Expr>("cel.expr.Expr"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::cel::expr::ParsedExpr>("cel.expr.ParsedExpr"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::cel::expr::Reference>("cel.expr.Reference"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::cel::expr::SourceInfo>("cel.expr.SourceInfo"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::cel::expr::Type>("cel.expr.Type"),
     Entry::new::<crate::envoy::admin::v3::BootstrapConfigDump>("envoy.admin.v3.BootstrapConfigDump"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::Certificate>("envoy.admin.v3.Certificate"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::CertificateDetails>("envoy.admin.v3.CertificateDetails"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::Certificates>("envoy.admin.v3.Certificates"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::ClusterStatus>("envoy.admin.v3.ClusterStatus"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::Clusters>("envoy.admin.v3.Clusters"),
     Entry::new::<crate::envoy::admin::v3::ClustersConfigDump>("envoy.admin.v3.ClustersConfigDump"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::CommandLineOptions>("envoy.admin.v3.CommandLineOptions"),
     Entry::new::<crate::envoy::admin::v3::ConfigDump>("envoy.admin.v3.ConfigDump"),
     Entry::new::<crate::envoy::admin::v3::EcdsConfigDump>("envoy.admin.v3.EcdsConfigDump"),
     Entry::new::<crate::envoy::admin::v3::EndpointsConfigDump>("envoy.admin.v3.EndpointsConfigDump"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::HostHealthStatus>("envoy.admin.v3.HostHealthStatus"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::HostStatus>("envoy.admin.v3.HostStatus"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::ListenerStatus>("envoy.admin.v3.ListenerStatus"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::Listeners>("envoy.admin.v3.Listeners"),
     Entry::new::<crate::envoy::admin::v3::ListenersConfigDump>("envoy.admin.v3.ListenersConfigDump"),
     Entry::new::<crate::envoy::admin::v3::RoutesConfigDump>("envoy.admin.v3.RoutesConfigDump"),
     Entry::new::<crate::envoy::admin::v3::ScopedRoutesConfigDump>("envoy.admin.v3.ScopedRoutesConfigDump"),
     Entry::new::<crate::envoy::admin::v3::SecretsConfigDump>("envoy.admin.v3.SecretsConfigDump"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::ServerInfo>("envoy.admin.v3.ServerInfo"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::SimpleMetric>("envoy.admin.v3.SimpleMetric"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::SubjectAlternateName>("envoy.admin.v3.SubjectAlternateName"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::admin::v3::UpdateFailureState>("envoy.admin.v3.UpdateFailureState"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::AccessLog>("envoy.config.accesslog.v3.AccessLog"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::AccessLogFilter>("envoy.config.accesslog.v3.AccessLogFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::AndFilter>("envoy.config.accesslog.v3.AndFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::ComparisonFilter>("envoy.config.accesslog.v3.ComparisonFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::DurationFilter>("envoy.config.accesslog.v3.DurationFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::ExtensionFilter>("envoy.config.accesslog.v3.ExtensionFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::GrpcStatusFilter>("envoy.config.accesslog.v3.GrpcStatusFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::HeaderFilter>("envoy.config.accesslog.v3.HeaderFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::LogTypeFilter>("envoy.config.accesslog.v3.LogTypeFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::MetadataFilter>("envoy.config.accesslog.v3.MetadataFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::NotHealthCheckFilter>("envoy.config.accesslog.v3.NotHealthCheckFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::OrFilter>("envoy.config.accesslog.v3.OrFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::ResponseFlagFilter>("envoy.config.accesslog.v3.ResponseFlagFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::RuntimeFilter>("envoy.config.accesslog.v3.RuntimeFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::StatusCodeFilter>("envoy.config.accesslog.v3.StatusCodeFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::accesslog::v3::TraceableFilter>("envoy.config.accesslog.v3.TraceableFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::Admin>("envoy.config.bootstrap.v3.Admin"),
     Entry::new::<crate::envoy::config::bootstrap::v3::Bootstrap>("envoy.config.bootstrap.v3.Bootstrap"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::ClusterManager>("envoy.config.bootstrap.v3.ClusterManager"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::CustomInlineHeader>("envoy.config.bootstrap.v3.CustomInlineHeader"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::FatalAction>("envoy.config.bootstrap.v3.FatalAction"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::LayeredRuntime>("envoy.config.bootstrap.v3.LayeredRuntime"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::MemoryAllocatorManager>("envoy.config.bootstrap.v3.MemoryAllocatorManager"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::RuntimeLayer>("envoy.config.bootstrap.v3.RuntimeLayer"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::Watchdog>("envoy.config.bootstrap.v3.Watchdog"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::bootstrap::v3::Watchdogs>("envoy.config.bootstrap.v3.Watchdogs"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::cluster::v3::CircuitBreakers>("envoy.config.cluster.v3.CircuitBreakers"),
     Entry::new::<crate::envoy::config::cluster::v3::Cluster>("envoy.config.cluster.v3.Cluster"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::cluster::v3::Filter>("envoy.config.cluster.v3.Filter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::cluster::v3::LoadBalancingPolicy>("envoy.config.cluster.v3.LoadBalancingPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::cluster::v3::OutlierDetection>("envoy.config.cluster.v3.OutlierDetection"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::cluster::v3::TrackClusterStats>("envoy.config.cluster.v3.TrackClusterStats"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::cluster::v3::UpstreamConnectionOptions>("envoy.config.cluster.v3.UpstreamConnectionOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::common::key_value::v3::KeyValueStoreConfig>("envoy.config.common.key_value.v3.KeyValueStoreConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::common::matcher::v3::HttpGenericBodyMatch>("envoy.config.common.matcher.v3.HttpGenericBodyMatch"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::common::matcher::v3::HttpHeadersMatch>("envoy.config.common.matcher.v3.HttpHeadersMatch"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::common::matcher::v3::MatchPredicate>("envoy.config.common.matcher.v3.MatchPredicate"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::common::matcher::v3::Matcher>("envoy.config.common.matcher.v3.Matcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::common::mutation_rules::v3::HeaderMutation>("envoy.config.common.mutation_rules.v3.HeaderMutation"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::common::mutation_rules::v3::HeaderMutationRules>("envoy.config.common.mutation_rules.v3.HeaderMutationRules"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Address>("envoy.config.core.v3.Address"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::AggregatedConfigSource>("envoy.config.core.v3.AggregatedConfigSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::AlternateProtocolsCacheOptions>("envoy.config.core.v3.AlternateProtocolsCacheOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::ApiConfigSource>("envoy.config.core.v3.ApiConfigSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::AsyncDataSource>("envoy.config.core.v3.AsyncDataSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::BackoffStrategy>("envoy.config.core.v3.BackoffStrategy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::BindConfig>("envoy.config.core.v3.BindConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::BuildVersion>("envoy.config.core.v3.BuildVersion"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::CelExpressionConfig>("envoy.config.core.v3.CelExpressionConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::CidrRange>("envoy.config.core.v3.CidrRange"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::ConfigSource>("envoy.config.core.v3.ConfigSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::ControlPlane>("envoy.config.core.v3.ControlPlane"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::DataSource>("envoy.config.core.v3.DataSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::DnsResolutionConfig>("envoy.config.core.v3.DnsResolutionConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::DnsResolverOptions>("envoy.config.core.v3.DnsResolverOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::EnvoyInternalAddress>("envoy.config.core.v3.EnvoyInternalAddress"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::EventServiceConfig>("envoy.config.core.v3.EventServiceConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Extension>("envoy.config.core.v3.Extension"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::ExtensionConfigSource>("envoy.config.core.v3.ExtensionConfigSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::ExtraSourceAddress>("envoy.config.core.v3.ExtraSourceAddress"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::GrpcMethodList>("envoy.config.core.v3.GrpcMethodList"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::GrpcService>("envoy.config.core.v3.GrpcService"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::HeaderValue>("envoy.config.core.v3.HeaderValue"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::HeaderValueOption>("envoy.config.core.v3.HeaderValueOption"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::HealthCheck>("envoy.config.core.v3.HealthCheck"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::HealthStatusSet>("envoy.config.core.v3.HealthStatusSet"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Http1ProtocolOptions>("envoy.config.core.v3.Http1ProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Http2ProtocolOptions>("envoy.config.core.v3.Http2ProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Http3ProtocolOptions>("envoy.config.core.v3.Http3ProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::HttpProtocolOptions>("envoy.config.core.v3.HttpProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::HttpService>("envoy.config.core.v3.HttpService"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::HttpUri>("envoy.config.core.v3.HttpUri"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::JsonFormatOptions>("envoy.config.core.v3.JsonFormatOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::KeepaliveSettings>("envoy.config.core.v3.KeepaliveSettings"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::KeyValue>("envoy.config.core.v3.KeyValue"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::KeyValueAppend>("envoy.config.core.v3.KeyValueAppend"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::KeyValueMutation>("envoy.config.core.v3.KeyValueMutation"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::KeyValuePair>("envoy.config.core.v3.KeyValuePair"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Locality>("envoy.config.core.v3.Locality"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Metadata>("envoy.config.core.v3.Metadata"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Node>("envoy.config.core.v3.Node"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::PathConfigSource>("envoy.config.core.v3.PathConfigSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::Pipe>("envoy.config.core.v3.Pipe"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::ProxyProtocolConfig>("envoy.config.core.v3.ProxyProtocolConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::ProxyProtocolPassThroughTlVs>("envoy.config.core.v3.ProxyProtocolPassThroughTLVs"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::QuicKeepAliveSettings>("envoy.config.core.v3.QuicKeepAliveSettings"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::QuicProtocolOptions>("envoy.config.core.v3.QuicProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RateLimitSettings>("envoy.config.core.v3.RateLimitSettings"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RemoteDataSource>("envoy.config.core.v3.RemoteDataSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RetryPolicy>("envoy.config.core.v3.RetryPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RuntimeDouble>("envoy.config.core.v3.RuntimeDouble"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RuntimeFeatureFlag>("envoy.config.core.v3.RuntimeFeatureFlag"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RuntimeFractionalPercent>("envoy.config.core.v3.RuntimeFractionalPercent"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RuntimePercent>("envoy.config.core.v3.RuntimePercent"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RuntimeUInt32>("envoy.config.core.v3.RuntimeUInt32"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::RuntimeUInt64>("envoy.config.core.v3.RuntimeUInt64"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::SchemeHeaderTransformation>("envoy.config.core.v3.SchemeHeaderTransformation"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::SelfConfigSource>("envoy.config.core.v3.SelfConfigSource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::SocketAddress>("envoy.config.core.v3.SocketAddress"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::SocketCmsgHeaders>("envoy.config.core.v3.SocketCmsgHeaders"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::SocketOption>("envoy.config.core.v3.SocketOption"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::SocketOptionsOverride>("envoy.config.core.v3.SocketOptionsOverride"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::SubstitutionFormatString>("envoy.config.core.v3.SubstitutionFormatString"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::TcpKeepalive>("envoy.config.core.v3.TcpKeepalive"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::TlvEntry>("envoy.config.core.v3.TlvEntry"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::TransportSocket>("envoy.config.core.v3.TransportSocket"),
     Entry::new::<crate::envoy::config::core::v3::TypedExtensionConfig>("envoy.config.core.v3.TypedExtensionConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::UdpSocketConfig>("envoy.config.core.v3.UdpSocketConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::UpstreamHttpProtocolOptions>("envoy.config.core.v3.UpstreamHttpProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::core::v3::WatchedDirectory>("envoy.config.core.v3.WatchedDirectory"),
     Entry::new::<crate::envoy::config::endpoint::v3::ClusterLoadAssignment>("envoy.config.endpoint.v3.ClusterLoadAssignment"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::endpoint::v3::Endpoint>("envoy.config.endpoint.v3.Endpoint"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::endpoint::v3::LbEndpoint>("envoy.config.endpoint.v3.LbEndpoint"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::endpoint::v3::LedsClusterLocalityConfig>("envoy.config.endpoint.v3.LedsClusterLocalityConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::endpoint::v3::LocalityLbEndpoints>("envoy.config.endpoint.v3.LocalityLbEndpoints"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::AdditionalAddress>("envoy.config.listener.v3.AdditionalAddress"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::ApiListener>("envoy.config.listener.v3.ApiListener"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::Filter>("envoy.config.listener.v3.Filter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::FilterChain>("envoy.config.listener.v3.FilterChain"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::FilterChainMatch>("envoy.config.listener.v3.FilterChainMatch"),
     Entry::new::<crate::envoy::config::listener::v3::Listener>("envoy.config.listener.v3.Listener"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::ListenerFilter>("envoy.config.listener.v3.ListenerFilter"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::ListenerFilterChainMatchPredicate>("envoy.config.listener.v3.ListenerFilterChainMatchPredicate"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::QuicProtocolOptions>("envoy.config.listener.v3.QuicProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::listener::v3::UdpListenerConfig>("envoy.config.listener.v3.UdpListenerConfig"),
     Entry::new::<crate::envoy::config::metrics::v3::DogStatsdSink>("envoy.config.metrics.v3.DogStatsdSink"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::metrics::v3::HistogramBucketSettings>("envoy.config.metrics.v3.HistogramBucketSettings"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::metrics::v3::HystrixSink>("envoy.config.metrics.v3.HystrixSink"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::metrics::v3::MetricsServiceConfig>("envoy.config.metrics.v3.MetricsServiceConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::metrics::v3::StatsConfig>("envoy.config.metrics.v3.StatsConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::metrics::v3::StatsMatcher>("envoy.config.metrics.v3.StatsMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::metrics::v3::StatsSink>("envoy.config.metrics.v3.StatsSink"),
     Entry::new::<crate::envoy::config::metrics::v3::StatsdSink>("envoy.config.metrics.v3.StatsdSink"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::metrics::v3::TagSpecifier>("envoy.config.metrics.v3.TagSpecifier"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::overload::v3::BufferFactoryConfig>("envoy.config.overload.v3.BufferFactoryConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::overload::v3::LoadShedPoint>("envoy.config.overload.v3.LoadShedPoint"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::overload::v3::OverloadAction>("envoy.config.overload.v3.OverloadAction"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::overload::v3::OverloadManager>("envoy.config.overload.v3.OverloadManager"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::overload::v3::ResourceMonitor>("envoy.config.overload.v3.ResourceMonitor"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::overload::v3::ScaledTrigger>("envoy.config.overload.v3.ScaledTrigger"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::overload::v3::ThresholdTrigger>("envoy.config.overload.v3.ThresholdTrigger"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::overload::v3::Trigger>("envoy.config.overload.v3.Trigger"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::ratelimit::v3::RateLimitServiceConfig>("envoy.config.ratelimit.v3.RateLimitServiceConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::rbac::v3::Action>("envoy.config.rbac.v3.Action"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::rbac::v3::Permission>("envoy.config.rbac.v3.Permission"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::rbac::v3::Policy>("envoy.config.rbac.v3.Policy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::rbac::v3::Principal>("envoy.config.rbac.v3.Principal"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::rbac::v3::Rbac>("envoy.config.rbac.v3.RBAC"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::rbac::v3::SourcedMetadata>("envoy.config.rbac.v3.SourcedMetadata"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::ClusterSpecifierPlugin>("envoy.config.route.v3.ClusterSpecifierPlugin"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::CookieMatcher>("envoy.config.route.v3.CookieMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::CorsPolicy>("envoy.config.route.v3.CorsPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::Decorator>("envoy.config.route.v3.Decorator"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::DirectResponseAction>("envoy.config.route.v3.DirectResponseAction"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::FilterAction>("envoy.config.route.v3.FilterAction"),
     Entry::new::<crate::envoy::config::route::v3::FilterConfig>("envoy.config.route.v3.FilterConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::HeaderMatcher>("envoy.config.route.v3.HeaderMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::HedgePolicy>("envoy.config.route.v3.HedgePolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::InternalRedirectPolicy>("envoy.config.route.v3.InternalRedirectPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::NonForwardingAction>("envoy.config.route.v3.NonForwardingAction"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::QueryParameterMatcher>("envoy.config.route.v3.QueryParameterMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::RateLimit>("envoy.config.route.v3.RateLimit"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::RedirectAction>("envoy.config.route.v3.RedirectAction"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::RetryPolicy>("envoy.config.route.v3.RetryPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::Route>("envoy.config.route.v3.Route"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::RouteAction>("envoy.config.route.v3.RouteAction"),
     Entry::new::<crate::envoy::config::route::v3::RouteConfiguration>("envoy.config.route.v3.RouteConfiguration"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::RouteMatch>("envoy.config.route.v3.RouteMatch"),
     Entry::new::<crate::envoy::config::route::v3::ScopedRouteConfiguration>("envoy.config.route.v3.ScopedRouteConfiguration"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::Tracing>("envoy.config.route.v3.Tracing"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::Vhds>("envoy.config.route.v3.Vhds"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::VirtualCluster>("envoy.config.route.v3.VirtualCluster"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::VirtualHost>("envoy.config.route.v3.VirtualHost"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::route::v3::WeightedCluster>("envoy.config.route.v3.WeightedCluster"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::BufferedAdminSink>("envoy.config.tap.v3.BufferedAdminSink"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::FilePerTapSink>("envoy.config.tap.v3.FilePerTapSink"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::HttpGenericBodyMatch>("envoy.config.tap.v3.HttpGenericBodyMatch"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::HttpHeadersMatch>("envoy.config.tap.v3.HttpHeadersMatch"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::MatchPredicate>("envoy.config.tap.v3.MatchPredicate"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::OutputConfig>("envoy.config.tap.v3.OutputConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::OutputSink>("envoy.config.tap.v3.OutputSink"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::StreamingAdminSink>("envoy.config.tap.v3.StreamingAdminSink"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::StreamingGrpcSink>("envoy.config.tap.v3.StreamingGrpcSink"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::tap::v3::TapConfig>("envoy.config.tap.v3.TapConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::trace::v3::ClientConfig>("envoy.config.trace.v3.ClientConfig"),
     Entry::new::<crate::envoy::config::trace::v3::DatadogConfig>("envoy.config.trace.v3.DatadogConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::trace::v3::DatadogRemoteConfig>("envoy.config.trace.v3.DatadogRemoteConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::trace::v3::DynamicOtConfig>("envoy.config.trace.v3.DynamicOtConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::trace::v3::LightstepConfig>("envoy.config.trace.v3.LightstepConfig"),
     Entry::new::<crate::envoy::config::trace::v3::OpenTelemetryConfig>("envoy.config.trace.v3.OpenTelemetryConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::trace::v3::SkyWalkingConfig>("envoy.config.trace.v3.SkyWalkingConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::trace::v3::TraceServiceConfig>("envoy.config.trace.v3.TraceServiceConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::trace::v3::Tracing>("envoy.config.trace.v3.Tracing"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::config::trace::v3::XRayConfig>("envoy.config.trace.v3.XRayConfig"),
     Entry::new::<crate::envoy::config::trace::v3::ZipkinConfig>("envoy.config.trace.v3.ZipkinConfig"),
     Entry::new::<crate::envoy::extensions::access_loggers::file::v3::FileAccessLog>("envoy.extensions.access_loggers.file.v3.FileAccessLog"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::access_loggers::filters::cel::v3::ExpressionFilter>(
         "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::access_loggers::fluentd::v3::FluentdAccessLogConfig>(
         "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::access_loggers::grpc::v3::CommonGrpcAccessLogConfig>(
         "envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig",
     ),
@@ -246,140 +452,201 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::extensions::access_loggers::grpc::v3::TcpGrpcAccessLogConfig>(
         "envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::access_loggers::open_telemetry::v3::OpenTelemetryAccessLogConfig>(
         "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig",
     ),
     Entry::new::<crate::envoy::extensions::access_loggers::stream::v3::StderrAccessLog>("envoy.extensions.access_loggers.stream.v3.StderrAccessLog"),
     Entry::new::<crate::envoy::extensions::access_loggers::stream::v3::StdoutAccessLog>("envoy.extensions.access_loggers.stream.v3.StdoutAccessLog"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::access_loggers::wasm::v3::WasmAccessLog>("envoy.extensions.access_loggers.wasm.v3.WasmAccessLog"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::bootstrap::internal_listener::v3::InternalListener>(
         "envoy.extensions.bootstrap.internal_listener.v3.InternalListener",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::clusters::aggregate::v3::AggregateClusterResource>(
         "envoy.extensions.clusters.aggregate.v3.AggregateClusterResource",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::clusters::aggregate::v3::ClusterConfig>("envoy.extensions.clusters.aggregate.v3.ClusterConfig"),
     Entry::new::<crate::envoy::extensions::clusters::dns::v3::DnsCluster>("envoy.extensions.clusters.dns.v3.DnsCluster"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::clusters::dynamic_forward_proxy::v3::ClusterConfig>(
         "envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::clusters::dynamic_forward_proxy::v3::SubClustersConfig>(
         "envoy.extensions.clusters.dynamic_forward_proxy.v3.SubClustersConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::clusters::original_dst::v3::OriginalDstCluster>(
         "envoy.extensions.clusters.original_dst.v3.OriginalDstCluster",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::clusters::redis::v3::RedisClusterConfig>("envoy.extensions.clusters.redis.v3.RedisClusterConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::AssumeRoleCredentialProvider>(
         "envoy.extensions.common.aws.v3.AssumeRoleCredentialProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::AssumeRoleWithWebIdentityCredentialProvider>(
         "envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::AwsCredentialProvider>("envoy.extensions.common.aws.v3.AwsCredentialProvider"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::ConfigCredentialProvider>("envoy.extensions.common.aws.v3.ConfigCredentialProvider"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::ContainerCredentialProvider>(
         "envoy.extensions.common.aws.v3.ContainerCredentialProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::CredentialsFileCredentialProvider>(
         "envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::EnvironmentCredentialProvider>(
         "envoy.extensions.common.aws.v3.EnvironmentCredentialProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::IamRolesAnywhereCredentialProvider>(
         "envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::InlineCredentialProvider>("envoy.extensions.common.aws.v3.InlineCredentialProvider"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::aws::v3::InstanceProfileCredentialProvider>(
         "envoy.extensions.common.aws.v3.InstanceProfileCredentialProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheCircuitBreakers>(
         "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheConfig>(
         "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::matching::v3::ExtensionWithMatcher>("envoy.extensions.common.matching.v3.ExtensionWithMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::matching::v3::ExtensionWithMatcherPerRoute>(
         "envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::ratelimit::v3::LocalClusterRateLimit>(
         "envoy.extensions.common.ratelimit.v3.LocalClusterRateLimit",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::ratelimit::v3::LocalRateLimitDescriptor>(
         "envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor>("envoy.extensions.common.ratelimit.v3.RateLimitDescriptor"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::tap::v3::AdminConfig>("envoy.extensions.common.tap.v3.AdminConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::common::tap::v3::CommonExtensionConfig>("envoy.extensions.common.tap.v3.CommonExtensionConfig"),
     Entry::new::<crate::envoy::extensions::compression::brotli::compressor::v3::Brotli>("envoy.extensions.compression.brotli.compressor.v3.Brotli"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::compression::brotli::decompressor::v3::Brotli>(
         "envoy.extensions.compression.brotli.decompressor.v3.Brotli",
     ),
     Entry::new::<crate::envoy::extensions::compression::gzip::compressor::v3::Gzip>("envoy.extensions.compression.gzip.compressor.v3.Gzip"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::compression::gzip::decompressor::v3::Gzip>("envoy.extensions.compression.gzip.decompressor.v3.Gzip"),
     Entry::new::<crate::envoy::extensions::compression::zstd::compressor::v3::Zstd>("envoy.extensions.compression.zstd.compressor.v3.Zstd"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::compression::zstd::decompressor::v3::Zstd>("envoy.extensions.compression.zstd.decompressor.v3.Zstd"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::dynamic_modules::v3::DynamicModuleConfig>("envoy.extensions.dynamic_modules.v3.DynamicModuleConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::early_data::v3::DefaultEarlyDataPolicy>("envoy.extensions.early_data.v3.DefaultEarlyDataPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::common::fault::v3::FaultDelay>("envoy.extensions.filters.common.fault.v3.FaultDelay"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::common::fault::v3::FaultRateLimit>("envoy.extensions.filters.common.fault.v3.FaultRateLimit"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::common::matcher::action::v3::SkipFilter>(
         "envoy.extensions.filters.common.matcher.action.v3.SkipFilter",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::common::set_filter_state::v3::FilterStateValue>(
         "envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::adaptive_concurrency::v3::AdaptiveConcurrency>(
         "envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::adaptive_concurrency::v3::GradientControllerConfig>(
         "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::admission_control::v3::AdmissionControl>(
         "envoy.extensions.filters.http.admission_control.v3.AdmissionControl",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::alternate_protocols_cache::v3::FilterConfig>(
         "envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::ApiKeyAuth>("envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::ApiKeyAuthPerRoute>(
         "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::Credential>("envoy.extensions.filters.http.api_key_auth.v3.Credential"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::Forwarding>("envoy.extensions.filters.http.api_key_auth.v3.Forwarding"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::api_key_auth::v3::KeySource>("envoy.extensions.filters.http.api_key_auth.v3.KeySource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::aws_lambda::v3::Config>("envoy.extensions.filters.http.aws_lambda.v3.Config"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::aws_lambda::v3::Credentials>("envoy.extensions.filters.http.aws_lambda.v3.Credentials"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::aws_lambda::v3::PerRouteConfig>(
         "envoy.extensions.filters.http.aws_lambda.v3.PerRouteConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::aws_request_signing::v3::AwsRequestSigning>(
         "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::aws_request_signing::v3::AwsRequestSigningPerRoute>(
         "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::bandwidth_limit::v3::BandwidthLimit>(
         "envoy.extensions.filters.http.bandwidth_limit.v3.BandwidthLimit",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::basic_auth::v3::BasicAuth>("envoy.extensions.filters.http.basic_auth.v3.BasicAuth"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::basic_auth::v3::BasicAuthPerRoute>(
         "envoy.extensions.filters.http.basic_auth.v3.BasicAuthPerRoute",
     ),
     Entry::new::<crate::envoy::extensions::filters::http::buffer::v3::Buffer>("envoy.extensions.filters.http.buffer.v3.Buffer"),
     Entry::new::<crate::envoy::extensions::filters::http::buffer::v3::BufferPerRoute>("envoy.extensions.filters.http.buffer.v3.BufferPerRoute"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::cache::v3::CacheConfig>("envoy.extensions.filters.http.cache.v3.CacheConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::cdn_loop::v3::CdnLoopConfig>("envoy.extensions.filters.http.cdn_loop.v3.CdnLoopConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::composite::v3::Composite>("envoy.extensions.filters.http.composite.v3.Composite"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::composite::v3::CompositePerRoute>(
         "envoy.extensions.filters.http.composite.v3.CompositePerRoute",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::composite::v3::DynamicConfig>("envoy.extensions.filters.http.composite.v3.DynamicConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::composite::v3::ExecuteFilterAction>(
         "envoy.extensions.filters.http.composite.v3.ExecuteFilterAction",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::composite::v3::FilterChainConfiguration>(
         "envoy.extensions.filters.http.composite.v3.FilterChainConfiguration",
     ),
@@ -393,33 +660,43 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::extensions::filters::http::compressor::v3::ResponseDirectionOverrides>(
         "envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::connect_grpc_bridge::v3::FilterConfig>(
         "envoy.extensions.filters.http.connect_grpc_bridge.v3.FilterConfig",
     ),
     Entry::new::<crate::envoy::extensions::filters::http::cors::v3::Cors>("envoy.extensions.filters.http.cors.v3.Cors"),
     Entry::new::<crate::envoy::extensions::filters::http::cors::v3::CorsPolicy>("envoy.extensions.filters.http.cors.v3.CorsPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::credential_injector::v3::CredentialInjector>(
         "envoy.extensions.filters.http.credential_injector.v3.CredentialInjector",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::csrf::v3::CsrfPolicy>("envoy.extensions.filters.http.csrf.v3.CsrfPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::custom_response::v3::CustomResponse>(
         "envoy.extensions.filters.http.custom_response.v3.CustomResponse",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::decompressor::v3::Decompressor>(
         "envoy.extensions.filters.http.decompressor.v3.Decompressor",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::FilterConfig>(
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::PerRouteConfig>(
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::dynamic_forward_proxy::v3::SubClusterConfig>(
         "envoy.extensions.filters.http.dynamic_forward_proxy.v3.SubClusterConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::dynamic_modules::v3::DynamicModuleFilter>(
         "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::dynamic_modules::v3::DynamicModuleFilterPerRoute>(
         "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute",
     ),
@@ -437,55 +714,76 @@ pub(crate) static TABLE: &[Entry] = &[
     ),
     Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::HttpService>("envoy.extensions.filters.http.ext_authz.v3.HttpService"),
     Entry::new::<crate::envoy::extensions::filters::http::ext_authz::v3::ShadowDecision>("envoy.extensions.filters.http.ext_authz.v3.ShadowDecision"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExtProcHttpService>(
         "envoy.extensions.filters.http.ext_proc.v3.ExtProcHttpService",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExtProcOverrides>(
         "envoy.extensions.filters.http.ext_proc.v3.ExtProcOverrides",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExtProcPerRoute>("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ExternalProcessor>(
         "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::HeaderForwardingRules>(
         "envoy.extensions.filters.http.ext_proc.v3.HeaderForwardingRules",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::MetadataOptions>("envoy.extensions.filters.http.ext_proc.v3.MetadataOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::ext_proc::v3::ProcessingMode>("envoy.extensions.filters.http.ext_proc.v3.ProcessingMode"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::fault::v3::FaultAbort>("envoy.extensions.filters.http.fault.v3.FaultAbort"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::fault::v3::HttpFault>("envoy.extensions.filters.http.fault.v3.HTTPFault"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::geoip::v3::Geoip>("envoy.extensions.filters.http.geoip.v3.Geoip"),
     Entry::new::<crate::envoy::extensions::filters::http::grpc_http1_bridge::v3::Config>("envoy.extensions.filters.http.grpc_http1_bridge.v3.Config"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::grpc_http1_reverse_bridge::v3::FilterConfig>(
         "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::grpc_http1_reverse_bridge::v3::FilterConfigPerRoute>(
         "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::grpc_json_transcoder::v3::GrpcJsonTranscoder>(
         "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::grpc_json_transcoder::v3::UnknownQueryParams>(
         "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams",
     ),
     Entry::new::<crate::envoy::extensions::filters::http::grpc_stats::v3::FilterConfig>("envoy.extensions.filters.http.grpc_stats.v3.FilterConfig"),
     Entry::new::<crate::envoy::extensions::filters::http::grpc_stats::v3::FilterObject>("envoy.extensions.filters.http.grpc_stats.v3.FilterObject"),
     Entry::new::<crate::envoy::extensions::filters::http::grpc_web::v3::GrpcWeb>("envoy.extensions.filters.http.grpc_web.v3.GrpcWeb"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::gzip::v3::Gzip>("envoy.extensions.filters.http.gzip.v3.Gzip"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::HeaderMutation>(
         "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::HeaderMutationPerRoute>(
         "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::header_mutation::v3::Mutations>(
         "envoy.extensions.filters.http.header_mutation.v3.Mutations",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::header_to_metadata::v3::Config>(
         "envoy.extensions.filters.http.header_to_metadata.v3.Config",
     ),
     Entry::new::<crate::envoy::extensions::filters::http::health_check::v3::HealthCheck>("envoy.extensions.filters.http.health_check.v3.HealthCheck"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::ip_tagging::v3::IpTagging>("envoy.extensions.filters.http.ip_tagging.v3.IPTagging"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::json_to_metadata::v3::JsonToMetadata>(
         "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata",
     ),
@@ -525,31 +823,47 @@ pub(crate) static TABLE: &[Entry] = &[
     ),
     Entry::new::<crate::envoy::extensions::filters::http::lua::v3::Lua>("envoy.extensions.filters.http.lua.v3.Lua"),
     Entry::new::<crate::envoy::extensions::filters::http::lua::v3::LuaPerRoute>("envoy.extensions.filters.http.lua.v3.LuaPerRoute"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::CookieConfig>("envoy.extensions.filters.http.oauth2.v3.CookieConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::CookieConfigs>("envoy.extensions.filters.http.oauth2.v3.CookieConfigs"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2>("envoy.extensions.filters.http.oauth2.v3.OAuth2"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2Config>("envoy.extensions.filters.http.oauth2.v3.OAuth2Config"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2Credentials>("envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2PerRoute>("envoy.extensions.filters.http.oauth2.v3.OAuth2PerRoute"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::OAuth2TokenForwarding>(
         "envoy.extensions.filters.http.oauth2.v3.OAuth2TokenForwarding",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::PostLogoutRedirectUri>(
         "envoy.extensions.filters.http.oauth2.v3.PostLogoutRedirectUri",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::oauth2::v3::PrivateKeyJwtConfig>(
         "envoy.extensions.filters.http.oauth2.v3.PrivateKeyJwtConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::on_demand::v3::OnDemand>("envoy.extensions.filters.http.on_demand.v3.OnDemand"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::on_demand::v3::OnDemandCds>("envoy.extensions.filters.http.on_demand.v3.OnDemandCds"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::on_demand::v3::PerRouteConfig>("envoy.extensions.filters.http.on_demand.v3.PerRouteConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::original_src::v3::OriginalSrc>("envoy.extensions.filters.http.original_src.v3.OriginalSrc"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaBucketSettings>(
         "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaFilterConfig>(
         "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaFilterConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::rate_limit_quota::v3::RateLimitQuotaOverride>(
         "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride",
     ),
@@ -560,29 +874,40 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::extensions::filters::http::rbac::v3::Rbac>("envoy.extensions.filters.http.rbac.v3.RBAC"),
     Entry::new::<crate::envoy::extensions::filters::http::rbac::v3::RbacPerRoute>("envoy.extensions.filters.http.rbac.v3.RBACPerRoute"),
     Entry::new::<crate::envoy::extensions::filters::http::router::v3::Router>("envoy.extensions.filters.http.router.v3.Router"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::set_filter_state::v3::Config>("envoy.extensions.filters.http.set_filter_state.v3.Config"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::set_metadata::v3::Config>("envoy.extensions.filters.http.set_metadata.v3.Config"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::set_metadata::v3::Metadata>("envoy.extensions.filters.http.set_metadata.v3.Metadata"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::stateful_session::v3::StatefulSession>(
         "envoy.extensions.filters.http.stateful_session.v3.StatefulSession",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::stateful_session::v3::StatefulSessionPerRoute>(
         "envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::tap::v3::Tap>("envoy.extensions.filters.http.tap.v3.Tap"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::upstream_codec::v3::UpstreamCodec>(
         "envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::http::wasm::v3::Wasm>("envoy.extensions.filters.http.wasm.v3.Wasm"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::listener::http_inspector::v3::HttpInspector>(
         "envoy.extensions.filters.listener.http_inspector.v3.HttpInspector",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::listener::local_ratelimit::v3::LocalRateLimit>(
         "envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit",
     ),
     Entry::new::<crate::envoy::extensions::filters::listener::original_dst::v3::OriginalDst>(
         "envoy.extensions.filters.listener.original_dst.v3.OriginalDst",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::listener::original_src::v3::OriginalSrc>(
         "envoy.extensions.filters.listener.original_src.v3.OriginalSrc",
     ),
@@ -592,133 +917,180 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::extensions::filters::listener::tls_inspector::v3::TlsInspector>(
         "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::connection_limit::v3::ConnectionLimit>(
         "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::direct_response::v3::Config>(
         "envoy.extensions.filters.network.direct_response.v3.Config",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::echo::v3::Echo>("envoy.extensions.filters.network.echo.v3.Echo"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::ext_authz::v3::ExtAuthz>("envoy.extensions.filters.network.ext_authz.v3.ExtAuthz"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::EnvoyMobileHttpConnectionManager>(
         "envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ForwardProtoConfig>(
         "envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig",
     ),
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager>(
         "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::HttpFilter>(
         "envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::LocalReplyConfig>(
         "envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::Rds>(
         "envoy.extensions.filters.network.http_connection_manager.v3.Rds",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::RequestIdExtension>(
         "envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ResponseMapper>(
         "envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRds>(
         "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRouteConfigurationsList>(
         "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRouteConfigurationsList",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::http_connection_manager::v3::ScopedRoutes>(
         "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::local_ratelimit::v3::LocalRateLimit>(
         "envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::mongo_proxy::v3::MongoProxy>(
         "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::ratelimit::v3::RateLimit>("envoy.extensions.filters.network.ratelimit.v3.RateLimit"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::rbac::v3::Rbac>("envoy.extensions.filters.network.rbac.v3.RBAC"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::AwsIam>("envoy.extensions.filters.network.redis_proxy.v3.AwsIam"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisExternalAuthProvider>(
         "envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisProtocolOptions>(
         "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::redis_proxy::v3::RedisProxy>(
         "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::set_filter_state::v3::Config>(
         "envoy.extensions.filters.network.set_filter_state.v3.Config",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::sni_cluster::v3::SniCluster>(
         "envoy.extensions.filters.network.sni_cluster.v3.SniCluster",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::sni_dynamic_forward_proxy::v3::FilterConfig>(
         "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig",
     ),
     Entry::new::<crate::envoy::extensions::filters::network::tcp_proxy::v3::TcpProxy>("envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::network::wasm::v3::Wasm>("envoy.extensions.filters.network.wasm.v3.Wasm"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::udp::udp_proxy::v3::Route>("envoy.extensions.filters.udp.udp_proxy.v3.Route"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::filters::udp::udp_proxy::v3::UdpProxyConfig>("envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::formatter::cel::v3::Cel>("envoy.extensions.formatter.cel.v3.Cel"),
     Entry::new::<crate::envoy::extensions::formatter::metadata::v3::Metadata>("envoy.extensions.formatter.metadata.v3.Metadata"),
     Entry::new::<crate::envoy::extensions::formatter::req_without_query::v3::ReqWithoutQuery>(
         "envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::geoip_providers::common::v3::CommonGeoipProviderConfig>(
         "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::geoip_providers::maxmind::v3::MaxMindConfig>("envoy.extensions.geoip_providers.maxmind.v3.MaxMindConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::health_check::event_sinks::file::v3::HealthCheckEventFileSink>(
         "envoy.extensions.health_check.event_sinks.file.v3.HealthCheckEventFileSink",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::health_checkers::redis::v3::Redis>("envoy.extensions.health_checkers.redis.v3.Redis"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::cache::simple_http_cache::v3::SimpleHttpCacheConfig>(
         "envoy.extensions.http.cache.simple_http_cache.v3.SimpleHttpCacheConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::custom_response::local_response_policy::v3::LocalResponsePolicy>(
         "envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::custom_response::redirect_policy::v3::RedirectPolicy>(
         "envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::early_header_mutation::header_mutation::v3::HeaderMutation>(
         "envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
     ),
     Entry::new::<crate::envoy::extensions::http::header_formatters::preserve_case::v3::PreserveCaseFormatterConfig>(
         "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::header_validators::envoy_default::v3::HeaderValidatorConfig>(
         "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::injected_credentials::generic::v3::Generic>(
         "envoy.extensions.http.injected_credentials.generic.v3.Generic",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::injected_credentials::oauth2::v3::OAuth2>(
         "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::original_ip_detection::custom_header::v3::CustomHeaderConfig>(
         "envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::original_ip_detection::xff::v3::XffConfig>(
         "envoy.extensions.http.original_ip_detection.xff.v3.XffConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::original_ip_detection::xff::v3::XffTrustedCidrs>(
         "envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::stateful_session::cookie::v3::CookieBasedSessionState>(
         "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::stateful_session::envelope::v3::EnvelopeSessionState>(
         "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::http::stateful_session::header::v3::HeaderBasedSessionState>(
         "envoy.extensions.http.stateful_session.header.v3.HeaderBasedSessionState",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::internal_redirect::allow_listed_routes::v3::AllowListedRoutesConfig>(
         "envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig",
     ),
@@ -728,220 +1100,299 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::extensions::internal_redirect::safe_cross_scheme::v3::SafeCrossSchemeConfig>(
         "envoy.extensions.internal_redirect.safe_cross_scheme.v3.SafeCrossSchemeConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::client_side_weighted_round_robin::v3::ClientSideWeightedRoundRobin>(
         "envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::cluster_provided::v3::ClusterProvided>(
         "envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::ConsistentHashingLbConfig>(
         "envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::LocalityLbConfig>(
         "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::OrcaOobReportingConfig>(
         "envoy.extensions.load_balancing_policies.common.v3.OrcaOobReportingConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::common::v3::SlowStartConfig>(
         "envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::least_request::v3::LeastRequest>(
         "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::maglev::v3::Maglev>("envoy.extensions.load_balancing_policies.maglev.v3.Maglev"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::override_host::v3::OverrideHost>(
         "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::pick_first::v3::PickFirst>(
         "envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::random::v3::Random>("envoy.extensions.load_balancing_policies.random.v3.Random"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::ring_hash::v3::RingHash>(
         "envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::round_robin::v3::RoundRobin>(
         "envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::subset::v3::Subset>("envoy.extensions.load_balancing_policies.subset.v3.Subset"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::load_balancing_policies::wrr_locality::v3::WrrLocality>(
         "envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::environment_variable::v3::Config>(
         "envoy.extensions.matching.common_inputs.environment_variable.v3.Config",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::ApplicationProtocolInput>(
         "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DestinationIpInput>(
         "envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DestinationPortInput>(
         "envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DirectSourceIpInput>(
         "envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::DynamicMetadataInput>(
         "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::FilterStateInput>(
         "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::NetworkNamespaceInput>(
         "envoy.extensions.matching.common_inputs.network.v3.NetworkNamespaceInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::ServerNameInput>(
         "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourceIpInput>(
         "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourcePortInput>(
         "envoy.extensions.matching.common_inputs.network.v3.SourcePortInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::SourceTypeInput>(
         "envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::network::v3::TransportProtocolInput>(
         "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::DnsSanInput>(
         "envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::SubjectInput>(
         "envoy.extensions.matching.common_inputs.ssl.v3.SubjectInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::ssl::v3::UriSanInput>(
         "envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::EndpointMetadataInput>(
         "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::FilterStateInput>(
         "envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::LocalityMetadataInput>(
         "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::common_inputs::transport_socket::v3::TransportSocketNameAction>(
         "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::input_matchers::consistent_hashing::v3::ConsistentHashing>(
         "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::input_matchers::ip::v3::Ip>("envoy.extensions.matching.input_matchers.ip.v3.Ip"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::input_matchers::metadata::v3::Metadata>(
         "envoy.extensions.matching.input_matchers.metadata.v3.Metadata",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::matching::input_matchers::runtime_fraction::v3::RuntimeFraction>(
         "envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::network::dns_resolver::apple::v3::AppleDnsResolverConfig>(
         "envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::network::dns_resolver::cares::v3::CaresDnsResolverConfig>(
         "envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::network::dns_resolver::getaddrinfo::v3::GetAddrInfoDnsResolverConfig>(
         "envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::network::socket_interface::v3::DefaultSocketInterface>(
         "envoy.extensions.network.socket_interface.v3.DefaultSocketInterface",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::network::socket_interface::v3::IoUringOptions>(
         "envoy.extensions.network.socket_interface.v3.IoUringOptions",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::path::r#match::uri_template::v3::UriTemplateMatchConfig>(
         "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::path::rewrite::uri_template::v3::UriTemplateRewriteConfig>(
         "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::quic::connection_id_generator::v3::DeterministicConnectionIdGeneratorConfig>(
         "envoy.extensions.quic.connection_id_generator.v3.DeterministicConnectionIdGeneratorConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::quic::crypto_stream::v3::CryptoServerStreamConfig>(
         "envoy.extensions.quic.crypto_stream.v3.CryptoServerStreamConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::quic::proof_source::v3::ProofSourceConfig>("envoy.extensions.quic.proof_source.v3.ProofSourceConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::rate_limit_descriptors::expr::v3::Descriptor>(
         "envoy.extensions.rate_limit_descriptors.expr.v3.Descriptor",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::rbac::audit_loggers::stream::v3::StdoutAuditLog>(
         "envoy.extensions.rbac.audit_loggers.stream.v3.StdoutAuditLog",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::rbac::matchers::upstream_ip_port::v3::UpstreamIpPortMatcher>(
         "envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::rbac::principals::mtls_authenticated::v3::Config>(
         "envoy.extensions.rbac.principals.mtls_authenticated.v3.Config",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::regex_engines::v3::GoogleRe2>("envoy.extensions.regex_engines.v3.GoogleRE2"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::request_id::uuid::v3::UuidRequestIdConfig>("envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::resource_monitors::downstream_connections::v3::DownstreamConnectionsConfig>(
         "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::resource_monitors::fixed_heap::v3::FixedHeapConfig>(
         "envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::retry::host::omit_canary_hosts::v3::OmitCanaryHostsPredicate>(
         "envoy.extensions.retry.host.omit_canary_hosts.v3.OmitCanaryHostsPredicate",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::retry::host::omit_host_metadata::v3::OmitHostMetadataConfig>(
         "envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::retry::host::previous_hosts::v3::PreviousHostsPredicate>(
         "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::retry::priority::previous_priorities::v3::PreviousPrioritiesConfig>(
         "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::router::cluster_specifiers::lua::v3::LuaConfig>(
         "envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::router::cluster_specifiers::matcher::v3::ClusterAction>(
         "envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::router::cluster_specifiers::matcher::v3::MatcherClusterSpecifier>(
         "envoy.extensions.router.cluster_specifiers.matcher.v3.MatcherClusterSpecifier",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::stat_sinks::graphite_statsd::v3::GraphiteStatsdSink>(
         "envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::stat_sinks::open_telemetry::v3::SinkConfig>("envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::stat_sinks::wasm::v3::Wasm>("envoy.extensions.stat_sinks.wasm.v3.Wasm"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::string_matcher::lua::v3::Lua>("envoy.extensions.string_matcher.lua.v3.Lua"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::DynatraceResourceDetectorConfig>(
         "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::EnvironmentResourceDetectorConfig>(
         "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::tracers::opentelemetry::resource_detectors::v3::StaticConfigResourceDetectorConfig>(
         "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::AlwaysOnSamplerConfig>(
         "envoy.extensions.tracers.opentelemetry.samplers.v3.AlwaysOnSamplerConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::CelSamplerConfig>(
         "envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::DynatraceSamplerConfig>(
         "envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::ParentBasedSamplerConfig>(
         "envoy.extensions.tracers.opentelemetry.samplers.v3.ParentBasedSamplerConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::tracers::opentelemetry::samplers::v3::TraceIdRatioBasedSamplerConfig>(
         "envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::http_11_proxy::v3::Http11ProxyUpstreamTransport>(
         "envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::internal_upstream::v3::InternalUpstreamTransport>(
         "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::proxy_protocol::v3::ProxyProtocolUpstreamTransport>(
         "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport",
     ),
@@ -954,155 +1405,263 @@ pub(crate) static TABLE: &[Entry] = &[
     Entry::new::<crate::envoy::extensions::transport_sockets::raw_buffer::v3::RawBuffer>(
         "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::starttls::v3::StartTlsConfig>(
         "envoy.extensions.transport_sockets.starttls.v3.StartTlsConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::starttls::v3::UpstreamStartTlsConfig>(
         "envoy.extensions.transport_sockets.starttls.v3.UpstreamStartTlsConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tap::v3::SocketTapConfig>("envoy.extensions.transport_sockets.tap.v3.SocketTapConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tap::v3::Tap>("envoy.extensions.transport_sockets.tap.v3.Tap"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tcp_stats::v3::Config>("envoy.extensions.transport_sockets.tcp_stats.v3.Config"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CertificateProviderPluginInstance>(
         "envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CertificateValidationContext>(
         "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::CommonTlsContext>(
         "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext",
     ),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::DownstreamTlsContext>(
         "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::GenericSecret>("envoy.extensions.transport_sockets.tls.v3.GenericSecret"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::PrivateKeyProvider>(
         "envoy.extensions.transport_sockets.tls.v3.PrivateKeyProvider",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::SpiffeCertValidatorConfig>(
         "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::SdsSecretConfig>("envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig"),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::Secret>("envoy.extensions.transport_sockets.tls.v3.Secret"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::SubjectAltNameMatcher>(
         "envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsCertificate>("envoy.extensions.transport_sockets.tls.v3.TlsCertificate"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsKeyLog>("envoy.extensions.transport_sockets.tls.v3.TlsKeyLog"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsParameters>("envoy.extensions.transport_sockets.tls.v3.TlsParameters"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::TlsSessionTicketKeys>(
         "envoy.extensions.transport_sockets.tls.v3.TlsSessionTicketKeys",
     ),
     Entry::new::<crate::envoy::extensions::transport_sockets::tls::v3::UpstreamTlsContext>(
         "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::udp_packet_writer::v3::UdpDefaultWriterFactory>(
         "envoy.extensions.udp_packet_writer.v3.UdpDefaultWriterFactory",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::udp_packet_writer::v3::UdpGsoBatchWriterFactory>(
         "envoy.extensions.udp_packet_writer.v3.UdpGsoBatchWriterFactory",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::upstreams::http::generic::v3::GenericConnectionPoolProto>(
         "envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::upstreams::http::http::v3::HttpConnectionPoolProto>(
         "envoy.extensions.upstreams.http.http.v3.HttpConnectionPoolProto",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::upstreams::http::tcp::v3::TcpConnectionPoolProto>(
         "envoy.extensions.upstreams.http.tcp.v3.TcpConnectionPoolProto",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::upstreams::http::udp::v3::UdpConnectionPoolProto>(
         "envoy.extensions.upstreams.http.udp.v3.UdpConnectionPoolProto",
     ),
     Entry::new::<crate::envoy::extensions::upstreams::http::v3::HttpProtocolOptions>("envoy.extensions.upstreams.http.v3.HttpProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::upstreams::tcp::generic::v3::GenericConnectionPoolProto>(
         "envoy.extensions.upstreams.tcp.generic.v3.GenericConnectionPoolProto",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::upstreams::tcp::v3::TcpProtocolOptions>("envoy.extensions.upstreams.tcp.v3.TcpProtocolOptions"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::wasm::v3::CapabilityRestrictionConfig>("envoy.extensions.wasm.v3.CapabilityRestrictionConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::wasm::v3::EnvironmentVariables>("envoy.extensions.wasm.v3.EnvironmentVariables"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::wasm::v3::PluginConfig>("envoy.extensions.wasm.v3.PluginConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::wasm::v3::ReloadConfig>("envoy.extensions.wasm.v3.ReloadConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::wasm::v3::SanitizationConfig>("envoy.extensions.wasm.v3.SanitizationConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::wasm::v3::VmConfig>("envoy.extensions.wasm.v3.VmConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::extensions::wasm::v3::WasmService>("envoy.extensions.wasm.v3.WasmService"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::DeltaDiscoveryRequest>("envoy.service.discovery.v3.DeltaDiscoveryRequest"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::DeltaDiscoveryResponse>("envoy.service.discovery.v3.DeltaDiscoveryResponse"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::DiscoveryRequest>("envoy.service.discovery.v3.DiscoveryRequest"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::DiscoveryResponse>("envoy.service.discovery.v3.DiscoveryResponse"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::DynamicParameterConstraints>("envoy.service.discovery.v3.DynamicParameterConstraints"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::Resource>("envoy.service.discovery.v3.Resource"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::ResourceError>("envoy.service.discovery.v3.ResourceError"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::ResourceLocator>("envoy.service.discovery.v3.ResourceLocator"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::discovery::v3::ResourceName>("envoy.service.discovery.v3.ResourceName"),
     Entry::new::<crate::envoy::service::runtime::v3::Runtime>("envoy.service.runtime.v3.Runtime"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::status::v3::ClientConfig>("envoy.service.status.v3.ClientConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::status::v3::ClientStatusRequest>("envoy.service.status.v3.ClientStatusRequest"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::status::v3::ClientStatusResponse>("envoy.service.status.v3.ClientStatusResponse"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::service::status::v3::PerXdsConfig>("envoy.service.status.v3.PerXdsConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::http::v3::Cookie>("envoy.type.http.v3.Cookie"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::http::v3::CookieAttribute>("envoy.type.http.v3.CookieAttribute"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::http::v3::PathTransformation>("envoy.type.http.v3.PathTransformation"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::AddressMatcher>("envoy.type.matcher.v3.AddressMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::DoubleMatcher>("envoy.type.matcher.v3.DoubleMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::FilterStateMatcher>("envoy.type.matcher.v3.FilterStateMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpRequestHeaderMatchInput>("envoy.type.matcher.v3.HttpRequestHeaderMatchInput"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpRequestQueryParamMatchInput>("envoy.type.matcher.v3.HttpRequestQueryParamMatchInput"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpRequestTrailerMatchInput>("envoy.type.matcher.v3.HttpRequestTrailerMatchInput"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseHeaderMatchInput>("envoy.type.matcher.v3.HttpResponseHeaderMatchInput"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseLocalReplyMatchInput>("envoy.type.matcher.v3.HttpResponseLocalReplyMatchInput"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseStatusCodeClassMatchInput>(
         "envoy.type.matcher.v3.HttpResponseStatusCodeClassMatchInput",
     ),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseStatusCodeMatchInput>("envoy.type.matcher.v3.HttpResponseStatusCodeMatchInput"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::HttpResponseTrailerMatchInput>("envoy.type.matcher.v3.HttpResponseTrailerMatchInput"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::ListMatcher>("envoy.type.matcher.v3.ListMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::ListStringMatcher>("envoy.type.matcher.v3.ListStringMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::MetadataMatcher>("envoy.type.matcher.v3.MetadataMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::NodeMatcher>("envoy.type.matcher.v3.NodeMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::OrMatcher>("envoy.type.matcher.v3.OrMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::PathMatcher>("envoy.type.matcher.v3.PathMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::RegexMatchAndSubstitute>("envoy.type.matcher.v3.RegexMatchAndSubstitute"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::RegexMatcher>("envoy.type.matcher.v3.RegexMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::StringMatcher>("envoy.type.matcher.v3.StringMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::StructMatcher>("envoy.type.matcher.v3.StructMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::matcher::v3::ValueMatcher>("envoy.type.matcher.v3.ValueMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::metadata::v3::MetadataKey>("envoy.type.metadata.v3.MetadataKey"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::metadata::v3::MetadataKind>("envoy.type.metadata.v3.MetadataKind"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::tracing::v3::CustomTag>("envoy.type.tracing.v3.CustomTag"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::DoubleRange>("envoy.type.v3.DoubleRange"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::FractionalPercent>("envoy.type.v3.FractionalPercent"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::HashPolicy>("envoy.type.v3.HashPolicy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::HttpStatus>("envoy.type.v3.HttpStatus"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::Int32Range>("envoy.type.v3.Int32Range"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::Int64Range>("envoy.type.v3.Int64Range"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::Percent>("envoy.type.v3.Percent"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::RateLimitStrategy>("envoy.type.v3.RateLimitStrategy"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::Scope>("envoy.type.v3.Scope"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::SemanticVersion>("envoy.type.v3.SemanticVersion"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::envoy::r#type::v3::TokenBucket>("envoy.type.v3.TokenBucket"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::google::api::expr::v1alpha1::CheckedExpr>("google.api.expr.v1alpha1.CheckedExpr"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::google::api::expr::v1alpha1::Constant>("google.api.expr.v1alpha1.Constant"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::google::api::expr::v1alpha1::Expr>("google.api.expr.v1alpha1.Expr"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::google::api::expr::v1alpha1::ParsedExpr>("google.api.expr.v1alpha1.ParsedExpr"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::google::api::expr::v1alpha1::Reference>("google.api.expr.v1alpha1.Reference"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::google::api::expr::v1alpha1::SourceInfo>("google.api.expr.v1alpha1.SourceInfo"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::google::api::expr::v1alpha1::Type>("google.api.expr.v1alpha1.Type"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::google::rpc::Status>("google.rpc.Status"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::opentelemetry::proto::common::v1::AnyValue>("opentelemetry.proto.common.v1.AnyValue"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::opentelemetry::proto::common::v1::ArrayValue>("opentelemetry.proto.common.v1.ArrayValue"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::opentelemetry::proto::common::v1::KeyValue>("opentelemetry.proto.common.v1.KeyValue"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::opentelemetry::proto::common::v1::KeyValueList>("opentelemetry.proto.common.v1.KeyValueList"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::core::v3::Authority>("xds.core.v3.Authority"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::core::v3::CidrRange>("xds.core.v3.CidrRange"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::core::v3::CollectionEntry>("xds.core.v3.CollectionEntry"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::core::v3::ContextParams>("xds.core.v3.ContextParams"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::core::v3::ResourceLocator>("xds.core.v3.ResourceLocator"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::core::v3::TypedExtensionConfig>("xds.core.v3.TypedExtensionConfig"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::r#type::matcher::v3::ListStringMatcher>("xds.type.matcher.v3.ListStringMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::r#type::matcher::v3::Matcher>("xds.type.matcher.v3.Matcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::r#type::matcher::v3::RegexMatcher>("xds.type.matcher.v3.RegexMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::r#type::matcher::v3::StringMatcher>("xds.type.matcher.v3.StringMatcher"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::r#type::v3::CelExpression>("xds.type.v3.CelExpression"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::r#type::v3::CelExtractString>("xds.type.v3.CelExtractString"),
 ];

@@ -16,27 +16,19 @@ pub struct Closure {
     pub messages: BTreeMap<String, MessageDescriptor>,
     /// Enums to describe, by full name.
     pub enums: BTreeMap<String, EnumDescriptor>,
-    /// Root lines that name nothing.
+    /// The full names of messages that the smaller registry has.
+    pub usual: BTreeSet<String>,
+    /// Lines of the lists that name nothing.
     pub missing: Vec<String>,
 }
 
-/// Follows every field from the roots.
-pub fn close(bytes: &[u8], roots: &str) -> Result<Closure, String> {
+/// Follows every field from the roots. `usual` lists those that the smaller registry has.
+pub fn close(bytes: &[u8], roots: &str, usual: &str) -> Result<Closure, String> {
     let pool = DescriptorPool::decode(bytes).map_err(|e| e.to_string())?;
-    let mut missing = Vec::new();
-    let mut todo = Vec::new();
-    for line in roots.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
-        let before = todo.len();
-        match line.strip_suffix(".*") {
-            Some(package) => {
-                todo.extend(pool.all_messages().filter(|m| m.parent_message().is_none() && m.package_name() == package));
-            }
-            None => todo.extend(pool.get_message_by_name(line)),
-        }
-        if todo.len() == before {
-            missing.push(line.to_owned());
-        }
-    }
+    let (mut todo, mut missing) = listed(&pool, roots);
+    let (usual, unknown) = listed(&pool, usual);
+    missing.extend(unknown);
+    let usual = usual.into_iter().map(|message| message.full_name().to_owned()).collect();
 
     let (mut messages, mut enums) = (BTreeMap::new(), BTreeMap::new());
     while let Some(message) = todo.pop() {
@@ -61,7 +53,25 @@ pub fn close(bytes: &[u8], roots: &str) -> Result<Closure, String> {
     let set = prune(bytes, &names)?;
     messages.retain(|name, m| !m.is_map_entry() && !name.starts_with("google.protobuf."));
     enums.retain(|name, _| !name.starts_with("google.protobuf."));
-    Ok(Closure { pool, set, messages, enums, missing })
+    Ok(Closure { pool, set, messages, enums, usual, missing })
+}
+
+/// The messages that a list names, and its lines that name nothing.
+fn listed(pool: &DescriptorPool, list: &str) -> (Vec<MessageDescriptor>, Vec<String>) {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for line in list.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
+        let before = found.len();
+        match line.strip_suffix(".*") {
+            Some(package) => {
+                found.extend(pool.all_messages().filter(|m| m.parent_message().is_none() && m.package_name() == package));
+            }
+            None => found.extend(pool.get_message_by_name(line)),
+        }
+        if found.len() == before {
+            missing.push(line.to_owned());
+        }
+    }
+    (found, missing)
 }
 
 /// Keeps the named messages and enums of a descriptor set, and nothing that generated code does not need.

@@ -350,6 +350,9 @@ fn registry(closure: &Closure, names: &Names) -> String {
     out.push_str("//! The table from type names to decoders.\n\nuse crate::registry::Entry;\n\npub(crate) static TABLE: &[Entry] = &[\n");
     for (name, message) in &closure.messages {
         if message.parent_message().is_none() {
+            if !closure.usual.contains(name) {
+                out.push_str("    #[cfg(feature = \"registry-all\")]\n");
+            }
             writeln!(out, "    Entry::new::<{}>({name:?}),", names.global(name)).expect("String");
         }
     }

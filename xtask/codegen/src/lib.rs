@@ -14,6 +14,9 @@ pub mod source;
 /// The list of messages that are wanted.
 const ROOTS: &str = include_str!("roots.txt");
 
+/// The list of messages that are found by name under the feature `registry` alone.
+const USUAL: &str = include_str!("usual.txt");
+
 /// Generates everything; returns whether the files on disk are fresh now. With `check`, nothing is written.
 ///
 /// # Errors
@@ -21,7 +24,7 @@ const ROOTS: &str = include_str!("roots.txt");
 /// The descriptor set cannot be read, or has something that the codegen does not know.
 pub fn run(check: bool) -> Result<bool, String> {
     let bytes = source::descriptor_set()?;
-    let closure = closure::close(&bytes, ROOTS)?;
+    let closure = closure::close(&bytes, ROOTS, USUAL)?;
     for missing in &closure.missing {
         eprintln!("codegen: warning: no message {missing} in the descriptor set");
     }
