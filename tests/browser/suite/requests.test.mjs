@@ -29,6 +29,7 @@ describe("try a request", () => {
   test("begins with a request that something takes, and tells its way step by step", async () => {
     const { page, errors, close } = await visit();
     assert.equal(await page.inputValue(".url"), "http://shop.example.com/cart/");
+    assert.equal(await page.locator(".wide").count(), 0);
     await verdict(page, "goes to cluster_cart_shop_8080_shop as /");
     const steps = await page.locator(".stair-what").allTextContents();
     assert.deepEqual(steps, ["Listener", "Filter chain", "Virtual host", "Routes", "Forward", "Cluster", "HTTP filters"]);

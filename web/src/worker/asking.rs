@@ -16,9 +16,10 @@ pub fn asking(rows: &[RouteRow], pointer: Option<&str>, root: &Node) -> Option<W
     if let Some(pointer) = pointer {
         return request_for(rows.iter().find(|row| row.pointer == pointer)?, several, root);
     }
-    let written = || rows.iter().filter(|row| !row.made_by.is_empty() && row.action != "tcp");
-    let plain = written().find(|row| row.action == "forward" && row.conditions.is_empty() && !row.path.starts_with("regex"));
-    request_for(plain.or_else(|| written().next())?, false, root)
+    let written = || rows.iter().filter(|row| !row.made_by.is_empty()).filter_map(|row| Some((row, request_for(row, false, root)?)));
+    // One without headers is what people would try first.
+    let plain = written().find(|(row, request)| row.action == "forward" && request.headers.is_empty());
+    plain.or_else(|| written().next()).map(|(_, request)| request)
 }
 
 /// A request for a route; nothing where it takes no HTTP.
@@ -41,6 +42,10 @@ fn request_for(row: &RouteRow, several: bool, root: &Node) -> Option<WrittenRequ
             _ if name.starts_with(':') => {}
             _ => request.headers.push((name.into(), value)),
         }
+    }
+    if matcher.get("grpc").is_some() {
+        request.method = "POST".into();
+        request.headers.push(("content-type".into(), "application/grpc".into()));
     }
     let asked = list(matcher, "query_parameters").filter_map(|of| Some(format!("{}={}", of.get("name")?.as_str()?, value(of)?)));
     let query = asked.collect::<Vec<_>>().join("&");
