@@ -26,8 +26,6 @@ impl Loaded {
     fn compiled(given: &input::Given) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile()?;
         let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
-        // Structures of large inputs are not taken apart.
-        std::mem::forget(compiler);
         Ok(Loaded::Compiled { config: Box::new(EnvoyConfig::of(&compilation)), map: Box::new(map), compilation: Box::new(compilation) })
     }
 
@@ -68,6 +66,15 @@ fn running(path: &Path, text: &str) -> Result<Loaded, Unusable> {
     Ok(Loaded::Running(Box::new(read)))
 }
 
+/// Does two things at the same time.
+fn at_once<A: Send, B>(one: impl FnOnce() -> A + Send, two: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let two = two();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), two)
+    })
+}
+
 /// What differs, and for which requests, where that is asked.
 struct Compared {
     comparison: Comparison,
@@ -77,17 +84,14 @@ struct Compared {
 fn compared(before: &Loaded, after: &Loaded, with_requests: bool) -> Compared {
     let (old, new) = (before.positions(), after.positions());
     let (old, new) = (before.side(old.as_ref()), after.side(new.as_ref()));
-    let requests = with_requests.then(|| requests(&old, &new, &RequestOptions::default()));
-    Compared { comparison: compare(&old, &new), requests }
+    let all = || with_requests.then(|| requests(&old, &new, &RequestOptions::default()));
+    let (comparison, requests) = at_once(|| compare(&old, &new), all);
+    Compared { comparison, requests }
 }
 
 /// Runs `diff`.
 pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (before, after) = thread::scope(|scope| {
-        let before = scope.spawn(|| Loaded::read(&args.before, deployment));
-        let after = Loaded::read(&args.after, deployment);
-        (before.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), after)
-    });
+    let (before, after) = at_once(|| Loaded::read(&args.before, deployment), || Loaded::read(&args.after, deployment));
     let (before, after) = (before?, after?);
     let compared = compared(&before, &after, !args.no_requests);
     show(&compared, None, args.format, style)?;

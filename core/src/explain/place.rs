@@ -6,9 +6,10 @@ use super::redact::Hidden;
 use crate::diagnostic::{Part, Place};
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
 use crate::text::{LineIndex, Node, NodeId, Str, TextRange};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::OnceCell;
+use once_cell::race::OnceBox;
 
 /// A range of an input's text. Lines and columns count from 1, ends are exclusive.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -58,8 +59,8 @@ pub struct Excerpt {
 pub struct Positions<'a> {
     inputs: &'a Inputs,
     objects: &'a Objects,
-    lines: Vec<OnceCell<LineIndex>>,
-    hidden: Vec<OnceCell<Vec<TextRange>>>,
+    lines: Vec<OnceBox<LineIndex>>,
+    hidden: Vec<OnceBox<Vec<TextRange>>>,
 }
 
 /// Values of these keys are shown even of a Secret that cannot be read.
@@ -70,8 +71,8 @@ impl<'a> Positions<'a> {
     pub fn new(inputs: &'a Inputs, objects: &'a Objects) -> Self {
         let count = inputs.inputs.len();
         let (mut lines, mut hidden) = (Vec::new(), Vec::new());
-        lines.resize_with(count, OnceCell::new);
-        hidden.resize_with(count, OnceCell::new);
+        lines.resize_with(count, OnceBox::new);
+        hidden.resize_with(count, OnceBox::new);
         Self { inputs, objects, lines, hidden }
     }
 
@@ -95,7 +96,7 @@ impl<'a> Positions<'a> {
 
     /// Lines of an input.
     pub fn lines(&self, source: SourceId) -> Option<&LineIndex> {
-        Some(self.lines.get(source.0 as usize)?.get_or_init(|| LineIndex::new(self.text(source))))
+        Some(self.lines.get(source.0 as usize)?.get_or_init(|| Box::new(LineIndex::new(self.text(source)))))
     }
 
     /// A range with its lines and columns.
@@ -175,7 +176,7 @@ impl<'a> Positions<'a> {
     pub fn masked(&self, source: SourceId, range: TextRange) -> String {
         let text = range.slice(self.text(source));
         let Some(hidden) = self.hidden.get(source.0 as usize) else { return text.into() };
-        let hidden = hidden.get_or_init(|| self.find_hidden(source));
+        let hidden = hidden.get_or_init(|| Box::new(self.find_hidden(source)));
         let from = hidden.partition_point(|secret| secret.end <= range.start);
         let mut bytes = Vec::from(text.as_bytes());
         for secret in hidden.iter().skip(from).take_while(|secret| secret.start < range.end) {
