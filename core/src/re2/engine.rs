@@ -13,12 +13,13 @@ use regex_automata::meta;
 use regex_automata::util::captures::Captures;
 use regex_syntax::hir::{Hir, Look};
 
-/// An expression that can be matched.
+/// An expression for whole texts.
 #[derive(Clone, Debug)]
-pub struct Regex {
-    full: meta::Regex,
-    part: meta::Regex,
-}
+pub struct Regex(meta::Regex);
+
+/// An expression that is looked for within texts.
+#[derive(Clone, Debug)]
+pub struct Finder(meta::Regex);
 
 /// Larger programs are not run: bytes.
 const MOST_MEMORY: usize = 4 << 20;
@@ -30,20 +31,30 @@ impl Regex {
     ///
     /// RE2 refuses it, or it is larger than what is run here.
     pub fn new(regex: &str) -> Result<Self, String> {
-        let hir = parse(regex)?;
-        let config = meta::Config::new().utf8_empty(true).nfa_size_limit(Some(MOST_MEMORY)).hybrid_cache_capacity(MOST_MEMORY / 4);
-        let builder = |hir: &Hir| {
-            let built = meta::Builder::new().configure(config.clone()).build_from_hir(hir);
-            built.map_err(|_| "its program is larger than what is run here".to_string())
-        };
-        let full = Hir::concat(alloc::vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)]);
-        Ok(Self { full: builder(&full)?, part: builder(&hir)? })
+        build(&Hir::concat(alloc::vec![Hir::look(Look::Start), parse(regex)?, Hir::look(Look::End)])).map(Self)
     }
 
     /// Whether it matches the whole text.
     #[must_use]
     pub fn is_full_match(&self, text: &str) -> bool {
-        self.full.is_match(text)
+        self.0.is_match(text)
+    }
+}
+
+impl Finder {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Regex::new`].
+    pub fn new(regex: &str) -> Result<Self, String> {
+        build(&parse(regex)?).map(Self)
+    }
+
+    /// Whether it matches some part of the text.
+    #[must_use]
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text)
     }
 
     /// The text with every match replaced, `\0` to `\9` in the substitution being what groups hold.
@@ -51,7 +62,7 @@ impl Regex {
     pub fn replace_all(&self, text: &str, substitution: &str) -> String {
         let mut out = String::new();
         let mut last = 0;
-        for found in self.part.captures_iter(text) {
+        for found in self.0.captures_iter(text) {
             let Some(whole) = found.get_match() else { continue };
             out.push_str(text.get(last..whole.start()).unwrap_or_default());
             substitute(&mut out, text, &found, substitution);
@@ -60,6 +71,12 @@ impl Regex {
         out.push_str(text.get(last..).unwrap_or_default());
         out
     }
+}
+
+fn build(hir: &Hir) -> Result<meta::Regex, String> {
+    let config = meta::Config::new().utf8_empty(true).nfa_size_limit(Some(MOST_MEMORY)).hybrid_cache_capacity(MOST_MEMORY / 4);
+    let built = meta::Builder::new().configure(config).build_from_hir(hir);
+    built.map_err(|_| "its program is larger than what is run here".to_string())
 }
 
 /// An expression as the other parser understands it.
@@ -228,7 +245,7 @@ fn escape<'r>(rest: &'r str, in_class: bool, out: &mut String) -> &'r str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Regex, literal_prefix};
+    use super::{Finder, Regex, literal_prefix};
 
     fn full(regex: &str, text: &str) -> bool {
         Regex::new(regex).unwrap_or_else(|error| panic!("{regex}: {error}")).is_full_match(text)
@@ -271,9 +288,44 @@ mod tests {
 
     #[test]
     fn groups_go_into_substitutions() {
-        let regex = Regex::new("/(a+)/(b*)").unwrap();
+        let regex = Finder::new("/(a+)/(b*)").unwrap();
         assert_eq!(regex.replace_all("/aa/b/a/", r"/\2/\1\\"), r"/b/aa\//a\");
-        assert_eq!(Regex::new("b*").unwrap().replace_all("abc", "x"), "xaxcx");
+        assert_eq!(Finder::new("b*").unwrap().replace_all("abc", "x"), "xaxcx");
+    }
+
+    fn matches(pattern: &str, yes: &[&str], no: &[&str]) {
+        let regex = Finder::new(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+        for text in yes {
+            assert!(regex.is_match(text), "{pattern} matches {text:?}");
+        }
+        for text in no {
+            assert!(!regex.is_match(text), "{pattern} does not match {text:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_found_within_texts() {
+        matches(
+            r"^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+            &["a", "*.example.com", "a-b.c"],
+            &["", "*", "A.com", "a..b", "-a", "a-", "a:80"],
+        );
+        matches(r"^(((\d*(\.\d*)?h)|(\d*(\.\d*)?µs))+|infinity)$", &["1h", "1.5h3µs", "h", "infinity"], &["", "1", "1m", "infinity1"]);
+        matches(r#"^[^()<>@,;:\\"\/[\]?={} \t\x7f]+$"#, &["name", "naïve"], &["", "a b", "a[", "a]", "a\\", "a\t", "\x7f"]);
+        matches(r"^[A-Za-z0-9!#$%&'*+\-.^_\x60|~]+$", &["x-y", "`"], &["a b", "é"]);
+        matches("^([0-9]{1,5}(h|m|s|ms)){1,4}$", &["1h30m", "12345ms"], &["", "123456s", "1h1h1h1h1h"]);
+        matches(r"^(?i)\.?[a-z_][a-z_0-9]*$", &["Foo", ".foo"], &["0foo"]);
+        matches("^(?:[-a/]|[%][0-9a-fA-F]{2})+$", &["/a%2F"], &["%2", "b"]);
+        matches(r"^Hostname|IP|[a-z]+\/x$", &["Hostnames", "an IP", "a/x"], &["a/xy", "hostname"]);
+        matches("^$|^a$", &["", "a"], &["b", "aa"]);
+        matches(r"^(([^:/?#]+):)(//([^/?#]*))([^?#]*)(\?([^#]*))?(#(.*))?", &["http://x", "a://b/c?d#e"], &["http:/x", "//x"]);
+        matches("b{2,}", &["abbb"], &["ab", ""]);
+    }
+
+    #[test]
+    fn time_is_linear_in_the_text() {
+        let text = "a".repeat(20_000);
+        matches("^(a*)*(a|aa)*b$", &[], &[&text]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What must not be here: anything about objects.
 
 use super::cel::{Failure, Program};
-use super::regex::Regex;
+use crate::re2::engine::Finder;
 use crate::text::Node;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -14,7 +14,7 @@ use core::cell::RefCell;
 /// Compiled expressions by their text.
 #[derive(Debug, Default)]
 pub struct Memo {
-    patterns: RefCell<BTreeMap<String, Option<Arc<Regex>>>>,
+    patterns: RefCell<BTreeMap<String, Option<Arc<Finder>>>>,
     rules: RefCell<BTreeMap<&'static str, Option<Arc<Program>>>>,
 }
 
@@ -23,7 +23,7 @@ impl Memo {
     pub(super) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         let known = self.patterns.borrow().get(pattern).cloned();
         let regex = known.unwrap_or_else(|| {
-            let regex = Regex::new(pattern).map(Arc::new);
+            let regex = Finder::new(pattern).ok().map(Arc::new);
             self.patterns.borrow_mut().insert(pattern.to_owned(), regex.clone());
             regex
         });
@@ -39,7 +39,7 @@ impl Memo {
 
 /// Whether a pattern of a schema can be compiled. One that cannot would match everything.
 pub fn is_pattern(pattern: &str) -> bool {
-    Regex::new(pattern).is_some()
+    Finder::new(pattern).is_ok()
 }
 
 /// Whether a rule of a schema can be read. One that cannot would always hold.

@@ -20,7 +20,6 @@ pub mod index;
 mod memo;
 pub mod names;
 mod path;
-mod regex;
 mod rules;
 mod shape;
 mod tidy;

@@ -7,7 +7,7 @@
 use super::manager::Prepared;
 use super::path::{split, without_query};
 use crate::backend::envoy::v3::pb;
-use crate::re2::engine::Regex;
+use crate::re2::engine::Finder;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,7 +32,7 @@ fn with_prefix(of: &RouteMatch, path: &str, prefix: &str) -> String {
 /// `None` where the expression cannot be run.
 fn with_regex(rewrite: &RegexMatchAndSubstitute, path: &str) -> Option<String> {
     let bare = without_query(path);
-    let regex = Regex::new(&rewrite.pattern.as_ref()?.regex).ok()?;
+    let regex = Finder::new(&rewrite.pattern.as_ref()?.regex).ok()?;
     Some(format!("{}{}", regex.replace_all(bare, &rewrite.substitution), path.get(bare.len()..).unwrap_or_default()))
 }
 
