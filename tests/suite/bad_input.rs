@@ -14,7 +14,7 @@ spec: {hostname: '*', prefix: /good/, service: good}
 
 /// Compiles bad text before and after a good document, and in a file of its own beside it; gives the errors of the latter.
 #[track_caller]
-fn errors_of(bad: &str, within: Duration) -> Vec<String> {
+fn errors_of(bad: &str) -> Vec<String> {
     let start = Instant::now();
     let mut alone =
         Work::new(&inputs([("bad.yaml", bad), ("good.yaml", GOOD), ("gateway.yaml", GATEWAY)]), &chancery_core::compile::Options::default());
@@ -27,11 +27,12 @@ fn errors_of(bad: &str, within: Duration) -> Vec<String> {
     assert!(envoy.contains("cluster_good_default"), "what stands before it compiles");
     assert!(envoy.contains("cluster_after_default"), "what stands after it compiles");
     let took = start.elapsed();
-    assert!(took < within, "it takes {took:?}");
+    assert!(took < HANGS, "it takes {took:?}");
     errors
 }
 
-const SOON: Duration = Duration::from_secs(5);
+/// What takes longer will not end, however busy the machine is.
+const HANGS: Duration = Duration::from_secs(60);
 
 /// A Mapping with these lines in its `spec`.
 fn mapping(lines: &str) -> String {
@@ -41,38 +42,38 @@ fn mapping(lines: &str) -> String {
 #[test]
 fn nothing_is_fine() {
     for empty in ["", "\n\n", "---\n---\n", "# a comment\n", "null\n"] {
-        assert_eq!(errors_of(empty, SOON), [""; 0], "{empty:?}");
+        assert_eq!(errors_of(empty), [""; 0], "{empty:?}");
     }
 }
 
 #[test]
 fn text_that_is_no_yaml() {
-    assert_eq!(errors_of("kind: Mapping\nspec:\n\tprefix: /\n", SOON), ["3 syntax"]);
-    assert_eq!(errors_of("a: [1, 2\n", SOON).len(), 1);
-    assert_eq!(errors_of("a: 'b\n", SOON).len(), 1);
-    assert_eq!(errors_of("a: b: c\n", SOON), ["1 syntax"]);
-    assert_eq!(errors_of("a: *nobody\n", SOON), ["1 bad-anchor"]);
-    assert_eq!(errors_of("{{ if .Values.on }}\nkind: Mapping\n", SOON), ["1 template"]);
-    assert!(!errors_of("\u{0}\u{1}\u{2}\u{7f}ELF\u{fffd}\u{fffd}\n", SOON).is_empty());
-    assert!(!errors_of("just a sentence\n", SOON).is_empty());
-    assert!(!errors_of("- a\n- b\n", SOON).is_empty());
+    assert_eq!(errors_of("kind: Mapping\nspec:\n\tprefix: /\n"), ["3 syntax"]);
+    assert_eq!(errors_of("a: [1, 2\n").len(), 1);
+    assert_eq!(errors_of("a: 'b\n").len(), 1);
+    assert_eq!(errors_of("a: b: c\n"), ["1 syntax"]);
+    assert_eq!(errors_of("a: *nobody\n"), ["1 bad-anchor"]);
+    assert_eq!(errors_of("{{ if .Values.on }}\nkind: Mapping\n"), ["1 template"]);
+    assert!(!errors_of("\u{0}\u{1}\u{2}\u{7f}ELF\u{fffd}\u{fffd}\n").is_empty());
+    assert!(!errors_of("just a sentence\n").is_empty());
+    assert!(!errors_of("- a\n- b\n").is_empty());
 }
 
 #[test]
 fn deep_nesting_is_refused() {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", "")] {
         let text = format!("a:\n  {}1{}\n", open.repeat(10_000), close.repeat(10_000));
-        let errors = errors_of(&text, SOON);
+        let errors = errors_of(&text);
         assert!(!errors.is_empty() && errors.len() < 5, "{open}: {errors:?}");
     }
     // A complex key is none of JSON; each level tells so, up to the deepest that is read.
-    let keys = errors_of(&format!("a:\n  {}1\n", "? ".repeat(10_000)), SOON);
+    let keys = errors_of(&format!("a:\n  {}1\n", "? ".repeat(10_000)));
     assert!(!keys.is_empty() && keys.len() <= 300, "{} errors", keys.len());
     let mut stairs = String::new();
     (0..10_000).for_each(|depth| stairs.push_str(&format!("{}a:\n", " ".repeat(depth))));
-    assert!(!errors_of(&stairs, Duration::from_secs(20)).is_empty());
+    assert!(!errors_of(&stairs).is_empty());
     let in_spec = mapping(&format!("  prefix: {}{}\n", "[".repeat(10_000), "]".repeat(10_000)));
-    assert!(!errors_of(&in_spec, SOON).is_empty());
+    assert!(!errors_of(&in_spec).is_empty());
 }
 
 #[test]
@@ -82,57 +83,57 @@ fn alias_bombs_are_refused() {
         let before = level - 1;
         bomb.push_str(&format!("a{level}: &a{level} [{}]\n", vec![format!("*a{before}"); 9].join(", ")));
     }
-    assert!(errors_of(&bomb, SOON).iter().any(|error| error.contains("alias-bomb")));
+    assert!(errors_of(&bomb).iter().any(|error| error.contains("alias-bomb")));
     let mut merged = "a0: &a0 {x: y}\n".to_string();
     for level in 1..30 {
         let before = level - 1;
         merged.push_str(&format!("a{level}: &a{level}\n  <<: [*a{before}, *a{before}]\n  k{level}: [*a{before}, *a{before}]\n"));
     }
-    assert!(!errors_of(&merged, SOON).is_empty());
+    assert!(!errors_of(&merged).is_empty());
 }
 
 #[test]
 fn long_things_are_bounded() {
     let long = "x".repeat(2_000_000);
-    errors_of(&mapping(&format!("  prefix: /{long}/\n  service: a\n")), Duration::from_secs(20));
-    errors_of(&mapping(&format!("  prefix: /{}\n  prefix_regex: true\n  service: a\n", "(".repeat(50_000))), SOON);
-    errors_of(&mapping(&format!("  prefix: \"/{}\"\n  prefix_regex: true\n  service: a\n", "a{1000}{1000}".repeat(20))), SOON);
+    errors_of(&mapping(&format!("  prefix: /{long}/\n  service: a\n")));
+    errors_of(&mapping(&format!("  prefix: /{}\n  prefix_regex: true\n  service: a\n", "(".repeat(50_000))));
+    errors_of(&mapping(&format!("  prefix: \"/{}\"\n  prefix_regex: true\n  service: a\n", "a{1000}{1000}".repeat(20))));
     let many: String = (0..20_000).map(|number| format!("  field{number}: 1\n")).collect();
-    assert!(errors_of(&mapping(&many), Duration::from_secs(60)).len() < 50_000);
+    assert!(errors_of(&mapping(&many)).len() < 50_000);
     let lines = "-".repeat(5).replace('-', "---\n").repeat(10_000);
-    errors_of(&lines, Duration::from_secs(20));
+    errors_of(&lines);
 }
 
 #[test]
 fn objects_that_are_none() {
     assert_eq!(
-        errors_of("apiVersion: getambassador.io/v9\nkind: Mapping\nmetadata: {name: bad}\nspec: {prefix: /, service: a}\n", SOON),
+        errors_of("apiVersion: getambassador.io/v9\nkind: Mapping\nmetadata: {name: bad}\nspec: {prefix: /, service: a}\n"),
         ["1 unsupported-version"]
     );
-    assert!(!errors_of("kind: Mapping\nmetadata: {name: bad}\n", SOON).is_empty(), "no apiVersion");
-    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nmetadata: {name: bad}\n", SOON).is_empty(), "no kind");
-    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /, service: a}\n", SOON).is_empty(), "no name");
+    assert!(!errors_of("kind: Mapping\nmetadata: {name: bad}\n").is_empty(), "no apiVersion");
+    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nmetadata: {name: bad}\n").is_empty(), "no kind");
+    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /, service: a}\n").is_empty(), "no name");
     let unknown = Work::of("apiVersion: getambassador.io/v3alpha1\nkind: Maping\nmetadata: {name: bad}\n").findings();
     assert_eq!(unknown.first().map(|finding| (finding.code, finding.span.as_ref().map_or(0, |span| span.line))), Some(("unknown-kind", 2)));
-    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: [Mapping]\nmetadata: {name: bad}\n", SOON).is_empty(), "a kind that is a list");
+    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: [Mapping]\nmetadata: {name: bad}\n").is_empty(), "a kind that is a list");
     assert!(
-        !errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: 17}\nspec: {prefix: /, service: a}\n", SOON).is_empty()
+        !errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: 17}\nspec: {prefix: /, service: a}\n").is_empty()
     );
-    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: bad\nspec: {prefix: /, service: a}\n", SOON).is_empty());
-    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: bad}\nspec: no\n", SOON).is_empty());
-    assert!(!errors_of("apiVersion: v1\nkind: List\nitems: no\n", SOON).is_empty());
-    assert!(!errors_of("apiVersion: v1\nkind: List\nitems: [1, null, {}]\n", SOON).is_empty());
+    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: bad\nspec: {prefix: /, service: a}\n").is_empty());
+    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: bad}\nspec: no\n").is_empty());
+    assert!(!errors_of("apiVersion: v1\nkind: List\nitems: no\n").is_empty());
+    assert!(!errors_of("apiVersion: v1\nkind: List\nitems: [1, null, {}]\n").is_empty());
 }
 
 #[test]
 fn mappings_that_cannot_work() {
-    assert!(!errors_of(&mapping("  prefix: /a/\n"), SOON).is_empty(), "no service");
-    assert!(!errors_of(&mapping("  service: a\n"), SOON).is_empty(), "no prefix");
-    assert!(!errors_of(&mapping("  prefix: /a/\n  service: ''\n"), SOON).is_empty(), "an empty service");
-    assert_eq!(errors_of(&mapping("  prefix: '/a('\n  prefix_regex: true\n  service: a\n"), SOON), ["8 invalid-regex"]);
-    assert_eq!(errors_of(&mapping("  prefix: '/(?=a)'\n  prefix_regex: true\n  service: a\n"), SOON), ["8 invalid-regex"]);
-    assert!(!errors_of(&mapping("  prefix: /a/\n  service: a:notaport\n"), SOON).is_empty());
-    assert!(!errors_of(&mapping("  prefix: /a/\n  service: 'http://[::1'\n"), SOON).is_empty());
+    assert!(!errors_of(&mapping("  prefix: /a/\n")).is_empty(), "no service");
+    assert!(!errors_of(&mapping("  service: a\n")).is_empty(), "no prefix");
+    assert!(!errors_of(&mapping("  prefix: /a/\n  service: ''\n")).is_empty(), "an empty service");
+    assert_eq!(errors_of(&mapping("  prefix: '/a('\n  prefix_regex: true\n  service: a\n")), ["8 invalid-regex"]);
+    assert_eq!(errors_of(&mapping("  prefix: '/(?=a)'\n  prefix_regex: true\n  service: a\n")), ["8 invalid-regex"]);
+    assert!(!errors_of(&mapping("  prefix: /a/\n  service: a:notaport\n")).is_empty());
+    assert!(!errors_of(&mapping("  prefix: /a/\n  service: 'http://[::1'\n")).is_empty());
 }
 
 #[test]
@@ -142,9 +143,9 @@ fn annotations_that_are_no_yaml() {
             "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: bad\n  namespace: default\n  annotations:\n    getambassador.io/config: |\n{config}spec:\n  ports: [{{port: 80}}]\n"
         )
     };
-    assert!(!errors_of(&service("      a: [\n"), SOON).is_empty());
-    assert!(!errors_of(&service("      ---\n      kind: Nothing\n      name: x\n"), SOON).is_empty());
-    assert!(!errors_of(&service(&format!("      a: {}\n", "[".repeat(10_000))), SOON).is_empty());
+    assert!(!errors_of(&service("      a: [\n")).is_empty());
+    assert!(!errors_of(&service("      ---\n      kind: Nothing\n      name: x\n")).is_empty());
+    assert!(!errors_of(&service(&format!("      a: {}\n", "[".repeat(10_000)))).is_empty());
 }
 
 #[test]

@@ -23,7 +23,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("resource", &["text", "diagnostic"]),
     ("diagnostic", &["text", "resource"]),
-    ("schema", &["text", "resource", "diagnostic"]),
+    ("schema", &["text", "resource", "diagnostic", "re2"]),
     ("config", &["text", "resource", "diagnostic"]),
     ("re2", &[]),
     ("ir", &["text", "resource"]),
