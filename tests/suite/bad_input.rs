@@ -116,9 +116,7 @@ fn objects_that_are_none() {
     let unknown = Work::of("apiVersion: getambassador.io/v3alpha1\nkind: Maping\nmetadata: {name: bad}\n").findings();
     assert_eq!(unknown.first().map(|finding| (finding.code, finding.span.as_ref().map_or(0, |span| span.line))), Some(("unknown-kind", 2)));
     assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: [Mapping]\nmetadata: {name: bad}\n").is_empty(), "a kind that is a list");
-    assert!(
-        !errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: 17}\nspec: {prefix: /, service: a}\n").is_empty()
-    );
+    assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: 17}\nspec: {prefix: /, service: a}\n").is_empty());
     assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: bad\nspec: {prefix: /, service: a}\n").is_empty());
     assert!(!errors_of("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: bad}\nspec: no\n").is_empty());
     assert!(!errors_of("apiVersion: v1\nkind: List\nitems: no\n").is_empty());
