@@ -1,4 +1,4 @@
-//! All messages by name, so that what came from elsewhere can be typed.
+//! Messages by name, so that what came from elsewhere can be typed.
 //!
 //! Here: the lookup. Not here: the table, which the codegen writes. A program that looks nothing up leaves the feature `registry`
 //! off, and links only the messages that it names; one that reads what controllers send leaves off `registry-all`.

@@ -5,7 +5,7 @@
 use crate::session::span;
 use chancery_core::backend::OutputMap;
 use chancery_core::compile::Compilation;
-use chancery_core::explain::simulate::{self, Ending, Gateway, HeaderChange, Outcome};
+use chancery_core::explain::simulate::{self, Ending, Gateway, HeaderChange, Outcome, percent};
 use chancery_core::explain::{EnvoyConfig, OriginView, Positions, RouteReport, report};
 use chancery_web::protocol::{Sent, Span, Step, Tried, Way, WrittenRequest};
 
@@ -56,11 +56,6 @@ struct Walk<'a> {
 
 fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
-/// Two decimals at most.
-fn percent(of: f64) -> String {
-    format!("{of:.2}").trim_end_matches('0').trim_end_matches('.').into()
 }
 
 impl<'a> Walk<'a> {

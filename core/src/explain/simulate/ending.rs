@@ -72,8 +72,9 @@ impl Ending {
     }
 }
 
-/// Two decimals at most.
-fn percent(of: f64) -> String {
+/// A share with two decimals at most.
+#[must_use]
+pub fn percent(of: f64) -> String {
     let text = format!("{of:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

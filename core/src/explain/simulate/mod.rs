@@ -26,7 +26,7 @@ mod written;
 
 pub(in crate::explain) use connection::{bound, chain_of, is_tls};
 pub(crate) use describe::addresses;
-pub use ending::{Ending, SavedRequest, Verdict};
+pub use ending::{Ending, SavedRequest, Verdict, percent};
 pub(in crate::explain) use headers::header_action;
 pub(crate) use matcher::parts as fraction;
 pub(in crate::explain) use matcher::{path_words, string_words};
