@@ -14,9 +14,9 @@ Examples:
   chancery diff --format markdown main:gateway/ gateway/ for a pull request
   chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
 
-Requests that the two sides treat differently are found by parting all requests by what the matchers of both sides tell apart. What
-counts: how a request ends, Envoy's own answers, the host, path and headers that the upstream gets, what clusters reach and in which
-shares, timeouts, every other setting on the way; names, statistics, logs and tracing do not. What HTTP filters answer and Secrets
+Requests that the two sides treat differently are found by parting all requests by what the matchers of both sides tell apart. What \
+counts: how a request ends, Envoy's own answers, the host, path and headers that the upstream gets, what clusters reach and in which \
+shares, timeouts, every other setting on the way; names, statistics, logs and tracing do not. What HTTP filters answer and Secrets \
 hold is not known; rewrites are compared for the requests that were tried; whatever else was not decided is told.
 
 Exit codes: 0 fine, 1 with --exit-code if a request is treated differently, 2 the input cannot be used.")]
