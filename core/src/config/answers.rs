@@ -3,7 +3,7 @@
 //! What must not be here: what any controller answers.
 
 use crate::resource::{ObjectId, ResourceKey};
-use crate::text::{Node, Value};
+use crate::text::{Node, Str, Value};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -23,8 +23,31 @@ pub struct Answers {
 pub enum Answer {
     /// A value.
     Value(Node),
-    /// A list, whose items are shared with other compiles.
-    List(Vec<Arc<Node>>),
+    /// The statuses of objects.
+    Statuses(Vec<StatusOf>),
+}
+
+/// The status of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatusOf {
+    /// The object's kind.
+    pub kind: Str,
+    /// Its namespace; empty for what stands in none.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// The status; many objects have the same.
+    pub status: Arc<Node>,
+}
+
+impl StatusOf {
+    /// `{kind, name, namespace, status}`, what stands in no namespace without that field.
+    fn node(&self) -> Node {
+        let text = |text: &Str| Node::synthesised(Value::String(text.clone()));
+        let namespace = (!self.namespace.is_empty()).then(|| ("namespace", text(&self.namespace)));
+        let fields = [("kind", text(&self.kind)), ("name", text(&self.name))].into_iter().chain(namespace);
+        Node::synthesised(Value::Object(fields.chain([("status", Node::clone(&self.status))]).collect()))
+    }
 }
 
 impl Answer {
@@ -32,7 +55,7 @@ impl Answer {
     pub fn node(&self) -> Node {
         match self {
             Answer::Value(node) => node.clone(),
-            Answer::List(items) => Node::synthesised(Value::Array(items.iter().map(|item| Node::clone(item)).collect())),
+            Answer::Statuses(statuses) => Node::synthesised(Value::Array(statuses.iter().map(StatusOf::node).collect())),
         }
     }
 }

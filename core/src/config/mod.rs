@@ -14,7 +14,7 @@ mod relation;
 mod resource;
 mod store;
 
-pub use answers::{Answer, Answers, Created, SettingChange, Takes};
+pub use answers::{Answer, Answers, Created, SettingChange, StatusOf, Takes};
 pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use location::Location;
 pub use relation::{Absent, Relation};

@@ -35,6 +35,9 @@ fn below<'n>(node: &'n Node, schema: &Schema, path: &Path<'_>, visit: &mut dyn F
 
 /// Items that stand twice where they may stand once.
 pub(super) fn repeated(node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    if !schema.within.once {
+        return;
+    }
     if let (Value::Array(items), Shape::Array { once, .. }) = (&node.value, &schema.shape)
         && *once != Once::Free
         && items.len() > 1
@@ -75,6 +78,9 @@ fn keys_of(item: &Node, keys: &[&str]) -> String {
 
 /// Rules that are not true.
 pub(super) fn broken(check: Check<'_>, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
+    if !schema.within.rules {
+        return;
+    }
     for rule in schema.rules {
         let reference = match check.memo.is_true(rule.expression, node) {
             None | Some(Ok(true)) => continue,

@@ -18,6 +18,25 @@ pub struct Schema {
     pub server_only: bool,
     /// What must hold besides (`x-kubernetes-validations`).
     pub rules: &'static [Rule],
+    /// What is asked here or further below, so that a walk which only looks for it need not go there.
+    pub(super) within: Within,
+}
+
+/// What is asked somewhere within a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Within {
+    /// That items do not repeat ([`Once`]).
+    pub once: bool,
+    /// Rules ([`Schema::rules`]).
+    pub rules: bool,
+}
+
+impl Within {
+    const NOTHING: Self = Self { once: false, rules: false };
+
+    const fn and(self, other: Self) -> Self {
+        Self { once: self.once || other.once, rules: self.rules || other.rules }
+    }
 }
 
 /// An expression that must be true of a value, in the Common Expression Language.
@@ -193,8 +212,12 @@ pub enum Wire {
 }
 
 impl Schema {
+    const fn around(self, within: Within) -> Self {
+        Self { within, ..self }
+    }
+
     const fn of(shape: Shape) -> Self {
-        Self { shape, nullable: false, default: None, unserved: false, server_only: false, rules: &[] }
+        Self { shape, nullable: false, default: None, unserved: false, server_only: false, rules: &[], within: Within::NOTHING }
     }
 
     /// `null` is a value of its own.
@@ -229,6 +252,7 @@ impl Schema {
     #[must_use]
     pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
         self.rules = rules;
+        self.within.rules = true;
         self
     }
 
@@ -237,6 +261,7 @@ impl Schema {
     pub const fn distinct(mut self) -> Self {
         if let Shape::Array { once, .. } = &mut self.shape {
             *once = Once::Items;
+            self.within.once = true;
         }
         self
     }
@@ -246,6 +271,7 @@ impl Schema {
     pub const fn keyed_by(mut self, keys: &'static [&'static str]) -> Self {
         if let Shape::Array { once, .. } = &mut self.shape {
             *once = Once::Keys(keys);
+            self.within.once = true;
         }
         self
     }
@@ -378,12 +404,12 @@ pub const fn quantity(pattern: &'static str) -> Schema {
 
 /// A list.
 pub const fn array(items: &'static Schema) -> Schema {
-    Schema::of(Shape::Array { items, min: 0, max: u32::MAX, once: Once::Free })
+    Schema::of(Shape::Array { items, min: 0, max: u32::MAX, once: Once::Free }).around(items.within)
 }
 
 /// Values of one kind by name.
 pub const fn map(values: &'static Schema) -> Schema {
-    Schema::of(Shape::Object(Members { others: Others::Values(values), ..NO_MEMBERS }))
+    Schema::of(Shape::Object(Members { others: Others::Values(values), ..NO_MEMBERS })).around(values.within)
 }
 
 /// Exactly one of these.
@@ -400,6 +426,7 @@ pub const fn any_of(schemas: &'static [Schema]) -> Schema {
 /// macro.
 pub const fn object_of(fields: &'static [Field], index: &'static [u8]) -> Schema {
     let mut members = Members { fields, index, ..NO_MEMBERS };
+    let mut within = Within::NOTHING;
     let mut at = 0;
     while at < fields.len() {
         let bit = 1 << at;
@@ -412,9 +439,10 @@ pub const fn object_of(fields: &'static [Field], index: &'static [u8]) -> Schema
         if matches!(fields[at].wire, Wire::Always) {
             members.always |= bit;
         }
+        within = within.and(fields[at].schema.within);
         at += 1;
     }
-    Schema::of(Shape::Object(members))
+    Schema::of(Shape::Object(members)).around(within)
 }
 
 /// A field that is kept when it is empty ([`Wire::Kept`]).

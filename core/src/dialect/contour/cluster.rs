@@ -27,6 +27,30 @@ pub struct Admitted<'a> {
     pub object: &'a Object,
     /// Its tree after pruning and with defaults.
     pub root: Arc<Node>,
+    places: Places,
+}
+
+/// What all ask for, as places among the entries of the tree.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    spec: Option<u32>,
+    metadata: Option<u32>,
+    has_annotations: bool,
+}
+
+impl Places {
+    fn of(root: &Node) -> Self {
+        let place = |name| root.as_object().and_then(|of| of.position(name)).map(|at| at as u32);
+        let annotations = root.get("metadata").and_then(|metadata| metadata.get("annotations"));
+        Self { spec: place("spec"), metadata: place("metadata"), has_annotations: annotations.is_some_and(|of| !of.is_null()) }
+    }
+}
+
+impl<'a> Admitted<'a> {
+    fn new(object: &'a Object, root: Arc<Node>) -> Self {
+        let places = Places::of(&root);
+        Self { object, root, places }
+    }
 }
 
 impl Admitted<'_> {
@@ -37,7 +61,17 @@ impl Admitted<'_> {
 
     /// Its `spec`.
     pub fn spec(&self) -> Cursor<'_> {
-        self.root().field("spec")
+        self.root().entry(self.places.spec)
+    }
+
+    /// Its `metadata`.
+    pub fn metadata(&self) -> Cursor<'_> {
+        self.root().entry(self.places.metadata)
+    }
+
+    /// Its annotations.
+    pub fn annotations(&self) -> Cursor<'_> {
+        if self.places.has_annotations { self.metadata().field("annotations") } else { self.metadata().entry(None) }
     }
 
     /// Namespace; empty for what stands in none.
@@ -58,7 +92,7 @@ impl Admitted<'_> {
 
     /// An annotation.
     pub fn annotation(&self, name: &str) -> Option<Cursor<'_>> {
-        self.root().field("metadata").field("annotations").field(name).some()
+        self.annotations().field(name).some()
     }
 }
 
@@ -151,6 +185,7 @@ struct Taken {
     content: Arc<Content>,
     kind: Kind,
     root: Arc<Node>,
+    places: Places,
     /// The compile in which it was there last.
     round: u32,
 }
@@ -164,21 +199,27 @@ struct Order {
 
 impl Memory {
     /// What is known of an object.
-    fn known(&mut self, object: &Object) -> Option<(Kind, Arc<Node>)> {
+    fn known<'a>(&mut self, object: &'a Object) -> Option<(Kind, Admitted<'a>)> {
         let known = self.taken.get_mut(&Arc::as_ptr(&object.content).addr())?;
         known.round = self.round;
-        Some((known.kind, known.root.clone()))
+        Some((known.kind, Admitted { object, root: known.root.clone(), places: known.places }))
     }
 
     /// The object as the API server stores it, or what it says against it.
-    fn admit(&mut self, kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Vec<Diagnostic>) -> Result<Arc<Node>, Vec<String>> {
+    fn admit<'a>(
+        &mut self,
+        kind: Kind,
+        object: &'a Object,
+        admission: Admission<'_>,
+        sink: &mut Vec<Diagnostic>,
+    ) -> Result<Admitted<'a>, Vec<String>> {
         let before = sink.len();
-        let root = kinds::admit(kind, object, admission, sink)?;
+        let admitted = Admitted::new(object, kinds::admit(kind, object, admission, sink)?);
         if sink.len() == before {
-            let taken = Taken { content: object.content.clone(), kind, root: root.clone(), round: self.round };
+            let taken = Taken { content: object.content.clone(), kind, root: admitted.root.clone(), places: admitted.places, round: self.round };
             self.taken.insert(Arc::as_ptr(&object.content).addr(), taken);
         }
-        Ok(root)
+        Ok(admitted)
     }
 
     /// Begins a compile of so many objects.
@@ -221,8 +262,8 @@ impl<'a> Cluster<'a> {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
                 continue;
             }
-            if let Some((kind, root)) = memory.known(object) {
-                cluster.hold(kind, Admitted { object, root }, ledger, sink);
+            if let Some((kind, admitted)) = memory.known(object) {
+                cluster.hold(kind, admitted, ledger, sink);
                 continue;
             }
             let Some(kind) = kinds::find(&object.key.group, &object.key.kind) else {
@@ -230,7 +271,7 @@ impl<'a> Cluster<'a> {
                 continue;
             };
             match memory.admit(kind, object, admission, sink) {
-                Ok(root) => cluster.hold(kind, Admitted { object, root }, ledger, sink),
+                Ok(admitted) => cluster.hold(kind, admitted, ledger, sink),
                 Err(errors) => {
                     ledger.set(object.id, State::Invalid(errors.first().map_or("the API server refuses it", String::as_str).into()));
                     cluster.refused.push(Refused { object, errors });

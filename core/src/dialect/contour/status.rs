@@ -5,7 +5,7 @@
 pub use crate::dialect::kubernetes::status::{condition, list, number, object, text};
 
 use super::cluster::Name;
-use crate::config::Answer;
+use crate::config::{Answer, StatusOf};
 use crate::resource::Origin;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
@@ -17,8 +17,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Default)]
 pub struct Statuses {
     by_object: BTreeMap<(Str, Str, Str), Node>,
-    /// Rows of HTTPProxies, in the order of their names.
-    proxies: Vec<Arc<Node>>,
+    /// Those of HTTPProxies, in the order of their names.
+    proxies: Vec<StatusOf>,
 }
 
 impl Statuses {
@@ -32,38 +32,29 @@ impl Statuses {
         self.by_object.get_mut(&(Str::new(kind), Str::new(namespace), Str::new(name)))
     }
 
-    /// Puts in the rows of all HTTPProxies, in the order of their names.
-    pub fn set_proxies(&mut self, rows: Vec<Arc<Node>>) {
-        self.proxies = rows;
+    /// Puts in the statuses of all HTTPProxies, in the order of their names.
+    pub fn set_proxies<'n>(&mut self, statuses: impl Iterator<Item = (&'n Str, &'n Str, Arc<Node>)>) {
+        let of = |(namespace, name, status): (&Str, &Str, _)| StatusOf { kind: HTTP_PROXY, namespace: namespace.clone(), name: name.clone(), status };
+        self.proxies = statuses.map(of).collect();
     }
 
     /// All of them: `[{kind, namespace, name, status}]`, those without a namespace without that field.
     pub fn document(self) -> Answer {
         let mut proxies = self.proxies.into_iter();
-        let mut rows = Vec::with_capacity(proxies.len() + self.by_object.len());
+        let mut all = Vec::with_capacity(proxies.len() + self.by_object.len());
         for ((kind, namespace, name), status) in self.by_object {
-            if kind.as_str() > HTTP_PROXY {
-                rows.extend(proxies.by_ref());
+            if kind > HTTP_PROXY {
+                all.extend(proxies.by_ref());
             }
-            rows.push(Arc::new(row(&kind, &namespace, &name, status)));
+            all.push(StatusOf { kind, namespace, name, status: Arc::new(status) });
         }
-        rows.extend(proxies);
-        Answer::List(rows)
+        all.extend(proxies);
+        Answer::Statuses(all)
     }
 }
 
-/// The kind whose rows are put in all at once.
-pub const HTTP_PROXY: &str = "HTTPProxy";
-
-/// One of the statuses, as the document has it.
-pub fn row(kind: &str, namespace: &str, name: &str, status: Node) -> Node {
-    let mut fields: Vec<(&str, Node)> = alloc::vec![("kind", text(kind)), ("name", text(name))];
-    if !namespace.is_empty() {
-        fields.push(("namespace", text(namespace)));
-    }
-    fields.push(("status", status));
-    object(fields)
-}
+/// The kind whose statuses are put in all at once.
+const HTTP_PROXY: Str = Str::new_static("HTTPProxy");
 
 /// A condition of HTTPProxy and ExtensionService, with what is wrong in detail (Contour `apis/projectcontour/v1/helpers.go`).
 #[derive(Clone, Debug, Default)]

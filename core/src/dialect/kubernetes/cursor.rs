@@ -38,8 +38,19 @@ impl<'a> Cursor<'a> {
     /// A field of this object, by its name as it is.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
-        let above = self.node.map_or(self.above, |node| if node.id.is_some() { node.id } else { self.above });
-        Self { object: self.object, node: self.node.and_then(|node| node.get(name)).filter(|node| !node.is_null()), above }
+        Self { object: self.object, node: self.node.and_then(|node| node.get(name)).filter(|node| !node.is_null()), above: self.nearest() }
+    }
+
+    /// The nearest node that was written, this one or one above.
+    fn nearest(self) -> NodeId {
+        self.node.map(|node| node.id).filter(|id| id.is_some()).unwrap_or(self.above)
+    }
+
+    /// The entry of this object whose place is known; nothing where there is none.
+    #[must_use]
+    pub fn entry(self, place: Option<u32>) -> Self {
+        let entry = place.and_then(|at| self.node?.as_object()?.iter().as_slice().get(at as usize));
+        Self { object: self.object, node: entry.map(|entry| &entry.value).filter(|node| !node.is_null()), above: self.nearest() }
     }
 
     /// Whether something is written.
@@ -123,7 +134,7 @@ impl<'a> Cursor<'a> {
     /// The items of a list; none where it is none.
     pub fn items(self) -> impl ExactSizeIterator<Item = Cursor<'a>> + DoubleEndedIterator + use<'a> {
         let items = self.node.and_then(Node::as_array).map_or(&[][..], Vec::as_slice);
-        let above = self.node.map_or(self.above, |node| if node.id.is_some() { node.id } else { self.above });
+        let above = self.nearest();
         items.iter().map(move |node| Cursor { object: self.object, node: Some(node), above })
     }
 
@@ -149,7 +160,7 @@ impl<'a> Cursor<'a> {
     /// Names and values of an object, in the order in which they are written.
     pub fn entries(self) -> impl Iterator<Item = (&'a Str, Cursor<'a>)> + use<'a> {
         let object = self.node.and_then(Node::as_object);
-        let above = self.node.map_or(self.above, |node| if node.id.is_some() { node.id } else { self.above });
+        let above = self.nearest();
         object.into_iter().flatten().map(move |entry| (&entry.key, Cursor { object: self.object, node: Some(&entry.value), above }))
     }
 

@@ -22,7 +22,7 @@ impl<'a> Slices<'a> {
     pub(super) fn new(source: &crate::dialect::contour::source::Source<'a>) -> Self {
         let mut slices: BTreeMap<(Str, Str), Vec<Cursor<'a>>> = BTreeMap::new();
         for slice in source.all(Kind::EndpointSlice) {
-            let service = slice.root().field("metadata").field("labels").field("kubernetes.io/service-name");
+            let service = slice.metadata().field("labels").field("kubernetes.io/service-name");
             slices.entry((slice.namespace().clone(), Str::new(service.str()))).or_default().push(slice.root());
         }
         Self(slices)

@@ -5,7 +5,7 @@
 use super::Processing;
 use crate::dialect::contour::cluster::Admitted;
 use crate::dialect::contour::kinds::Kind;
-use crate::dialect::contour::status::{DetailedCondition, HTTP_PROXY, list, object, row, text};
+use crate::dialect::contour::status::{DetailedCondition, list, object, text};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::text::{Node, Object, Value};
 use alloc::sync::Arc;
@@ -43,12 +43,12 @@ impl Processing<'_> {
     pub(super) fn addresses(&mut self) {
         let addresses = self.gateway_addresses();
         if addresses.is_empty() {
-            return self.proxy_rows(&object(Vec::new()));
+            return self.proxy_statuses(&object(Vec::new()));
         }
         let ingress = addresses.iter().map(|address| object(alloc::vec![(if address.is_ip { "ip" } else { "hostname" }, text(&address.value))]));
         let balancer = object(alloc::vec![("ingress", list(ingress.collect()))]);
         let source = self.source;
-        self.proxy_rows(&balancer);
+        self.proxy_statuses(&balancer);
         for ingress in source.ingresses.iter() {
             self.set_field("Ingress", (ingress.namespace(), ingress.name()), "loadBalancer", balancer.clone());
         }
@@ -61,16 +61,13 @@ impl Processing<'_> {
     }
 
     /// The statuses of all HTTPProxies, which clients reach by this balancer.
-    fn proxy_rows(&mut self, balancer: &Node) {
-        let valid = DetailedCondition::default().proxy_status(balancer);
-        let rows = self.source.proxies.iter().map(|proxy| {
-            let (namespace, name) = (proxy.namespace(), proxy.name());
-            match self.proxies.get(&proxy.full_name()) {
-                Some(condition) => Arc::new(row(HTTP_PROXY, namespace, name, condition.proxy_status(balancer))),
-                None => self.memory.valid_row(proxy, &valid),
-            }
-        });
-        self.statuses.set_proxies(rows.collect());
+    fn proxy_statuses(&mut self, balancer: &Node) {
+        let valid = Arc::new(DetailedCondition::default().proxy_status(balancer));
+        let status = |proxy: &Admitted<'_>| match self.proxies.get(&proxy.full_name()) {
+            Some(condition) => Arc::new(condition.proxy_status(balancer)),
+            None => valid.clone(),
+        };
+        self.statuses.set_proxies(self.source.proxies.iter().map(|proxy| (proxy.namespace(), proxy.name(), status(proxy))));
     }
 
     fn set_field(&mut self, kind: &str, (namespace, name): (&str, &str), field: &str, value: Node) {

@@ -1,4 +1,4 @@
-//! What earlier compiles made of HTTPProxies: their own routes, by the way that led to them; tables of routes, by the root; rows of statuses.
+//! What earlier compiles made of HTTPProxies: their own routes, by the way that led to them, and tables of routes, by the root.
 //!
 //! What must not be here: how they are made.
 
@@ -7,10 +7,9 @@ use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::memory::Known;
 use crate::dialect::contour::model::{Route, Routes};
 use crate::dialect::contour::source::Source;
-use crate::dialect::contour::status::{HTTP_PROXY, row};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::resource::ObjectId;
-use crate::text::{Node, NodeId, Str};
+use crate::text::{NodeId, Str};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hasher};
@@ -26,9 +25,6 @@ pub struct Memory {
     visits: HashMap<u64, Visited>,
     /// By the root.
     tables: HashMap<ObjectId, Table>,
-    /// The status of those that are valid.
-    valid: Option<Node>,
-    rows: HashMap<ObjectId, Row>,
     round: u32,
 }
 
@@ -50,12 +46,6 @@ struct Visited {
 struct Table {
     routes: Vec<Arc<Route>>,
     table: Arc<Routes>,
-    round: u32,
-}
-
-struct Row {
-    name: Name,
-    row: Arc<Node>,
     round: u32,
 }
 
@@ -91,7 +81,6 @@ impl Memory {
         let round = self.round;
         self.visits.retain(|_, visited| visited.round == round);
         self.tables.retain(|_, table| table.round == round);
-        self.rows.retain(|_, row| row.round == round);
     }
 
     /// The routes that were made on such a visit, if what they depend on is as it was.
@@ -126,21 +115,5 @@ impl Memory {
         let table: Arc<Routes> = Arc::new(routes.iter().map(|route| (route.conditions.clone(), route.clone())).collect());
         self.tables.insert(root, Table { routes: routes.to_vec(), table: table.clone(), round: self.round });
         table
-    }
-
-    /// The row of an HTTPProxy of which nothing is said but that it is valid.
-    pub(super) fn valid_row(&mut self, proxy: &Admitted<'_>, status: &Node) -> Arc<Node> {
-        if self.valid.as_ref() != Some(status) {
-            self.valid = Some(status.clone());
-            self.rows.clear();
-        }
-        let same = |known: &&mut Row| known.name.1 == *proxy.name() && known.name.0 == *proxy.namespace();
-        if let Some(known) = self.rows.get_mut(&proxy.object.id).filter(same) {
-            known.round = self.round;
-            return known.row.clone();
-        }
-        let row = Arc::new(row(HTTP_PROXY, proxy.namespace(), proxy.name(), status.clone()));
-        self.rows.insert(proxy.object.id, Row { name: proxy.full_name(), row: row.clone(), round: self.round });
-        row
     }
 }

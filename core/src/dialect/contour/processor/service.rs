@@ -22,8 +22,9 @@ impl Processing<'_> {
             number if number == i64::from(port.port) => port.clone(),
             number => self.source.service(name, PortRef::Number(number))?.1,
         };
-        self.check_external_name(service)?;
-        let annotations = service.root().field("metadata").field("annotations");
+        let external_name = external_name(service).unwrap_or_default();
+        self.check_external_name(service, &external_name.value)?;
+        let annotations = service.annotations();
         let limit = |name: &str| annotated_number(annotations, name);
         Ok(Service {
             namespace: service.namespace().clone(),
@@ -38,7 +39,7 @@ impl Processing<'_> {
                 max_retries: limit("projectcontour.io/max-retries"),
                 per_host_max_connections: limit("projectcontour.io/per-host-max-connections"),
             },
-            external_name: external_name(service).unwrap_or_default(),
+            external_name,
             origin: Origin::field(service.object.id, service.root.id),
         })
     }
@@ -61,15 +62,17 @@ impl Processing<'_> {
         service
     }
 
-    fn check_external_name(&self, service: &Admitted<'_>) -> Result<(), String> {
-        let Some(external) = external_name(service).filter(|name| !name.value.is_empty()) else { return Ok(()) };
+    fn check_external_name(&self, service: &Admitted<'_>, external_name: &str) -> Result<(), String> {
+        if external_name.is_empty() {
+            return Ok(());
+        }
         let (namespace, name) = (service.namespace(), service.name());
         if !self.common.external_names {
             return Err(format!(
                 "{namespace}/{name} is an ExternalName service, these are not currently enabled. See the config.enableExternalNameService config file setting"
             ));
         }
-        let host = external.value.strip_suffix('.').unwrap_or(&external.value);
+        let host = external_name.strip_suffix('.').unwrap_or(external_name);
         if matches!(host, "localhost" | "localhost.localdomain" | "local.projectcontour.io") {
             return Err(format!("{namespace}/{name} is an ExternalName service that points to localhost, this is not allowed"));
         }
@@ -90,8 +93,11 @@ impl Processing<'_> {
 
 fn external_name(service: &Admitted<'_>) -> Option<Sourced<Str>> {
     let spec = service.spec();
+    if spec.field("type").str() != "ExternalName" {
+        return None;
+    }
     let name = spec.field("externalName");
-    (spec.field("type").str() == "ExternalName").then(|| Sourced::new(Str::new(name.str()), name.origin()).by(Rule::Reference))
+    Some(Sourced::new(Str::new(name.str()), name.origin()).by(Rule::Reference))
 }
 
 /// `appProtocol` of a port.

@@ -171,7 +171,7 @@ impl<'a> Processing<'a> {
     pub(super) fn lets_in(&self, gateway: &Gateway<'a>, listener: &GatewayListener<'a>, namespace: &Str) -> bool {
         let known = self.source.cluster.get(Kind::Namespace, "", namespace).filter(|_| !self.source.is_disabled("namespaces"));
         let labels = known.map(|known| {
-            let labels = known.root().field("metadata").field("labels");
+            let labels = known.metadata().field("labels");
             // The API server gives every namespace its name as a label.
             move |key: &str| if key == "kubernetes.io/metadata.name" { Some(known.name().as_str()) } else { labels.field(key).some_str() }
         });
