@@ -2,10 +2,11 @@
 //!
 //! What must not be here: expectations.
 
+use super::http2;
 use chancery_core::backend::envoy::v3::pb;
-use chancery_core::explain::simulate::Request;
+use chancery_core::explain::simulate::{Protocol, Request};
 use chancery_envoy_api::json::{self, Style};
-use pb::hcm::http_connection_manager::RouteSpecifier;
+use pb::hcm::http_connection_manager::{CodecType, RouteSpecifier};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -46,6 +47,14 @@ impl Answer {
 }
 
 impl Echo {
+    /// What the body of an answer says that the upstream got.
+    pub fn read(body: &str) -> Option<Self> {
+        let (line, headers) = lines(body.split_once("ECHO ")?.1);
+        let mut words = line.split(' ');
+        let mut word = || words.next().unwrap_or_default().to_string();
+        Some(Self { method: word(), path: word(), headers })
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         first(&self.headers, name)
     }
@@ -137,7 +146,9 @@ fn rigged(mut manager: pb::hcm::HttpConnectionManager) -> pb::hcm::HttpConnectio
     manager.tracing = None;
     // Otherwise it keeps the connection for a second after an answer of its own.
     manager.delayed_close_timeout = Some(pb::Duration { seconds: 0, nanos: 5_000_000 });
-    manager.codec_type = 0;
+    if manager.codec_type() == CodecType::Http3 {
+        manager.set_codec_type(CodecType::Auto);
+    }
     manager.http3_protocol_options = None;
     manager.http_filters.retain(|filter| matches!(filter.name.as_str(), "envoy.filters.http.cors" | "envoy.filters.http.router" | "router"));
     if let Some(RouteSpecifier::RouteConfig(table)) = &mut manager.route_specifier {
@@ -180,8 +191,15 @@ impl Envoy {
         Some(Self { child })
     }
 
-    /// Sends a request over HTTP/1.1. `None` where it could not be sent.
+    /// Sends a request by the HTTP that it asks for. `None` where it could not be sent.
     pub fn ask(&self, request: &Request) -> Option<Answer> {
+        match request.protocol {
+            Protocol::Http1 => Self::ask_by_http1(request),
+            Protocol::Http2 => http2::ask(request),
+        }
+    }
+
+    fn ask_by_http1(request: &Request) -> Option<Answer> {
         let mut stream = TcpStream::connect(("127.0.0.1", u16::try_from(request.port?).ok()?)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
         let mut text = format!("{} {} HTTP/1.1\r\nhost: {}\r\n", request.method, request.path, request.authority);
@@ -196,13 +214,7 @@ impl Envoy {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let (line, headers) = lines(head);
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let echo = body.find("ECHO ").and_then(|at| body.get(at + 5..)).map(|body| {
-            let (line, headers) = lines(body);
-            let mut words = line.split(' ');
-            let mut word = || words.next().unwrap_or_default().to_string();
-            Echo { method: word(), path: word(), headers }
-        });
-        Some(Answer { status, headers, echo })
+        Some(Answer { status, headers, echo: Echo::read(body) })
     }
 }
 

@@ -12,13 +12,14 @@
 
 mod connections;
 mod envoy;
+mod http2;
 mod requests;
 
 use crate::envoy::cases;
 use crate::examples;
 use chancery_core::backend::envoy::v3::pb;
 use chancery_core::explain::EnvoyConfig;
-use chancery_core::explain::simulate::{Gateway, Outcome, Request, Simulation};
+use chancery_core::explain::simulate::{Gateway, Outcome, Protocol, Request, Simulation};
 use chancery_tests::chance::Chance;
 use chancery_tests::work::Work;
 use connections::Connections;
@@ -33,6 +34,7 @@ use std::net::{IpAddr, Ipv4Addr};
 struct Tally {
     inputs: usize,
     asked: usize,
+    by_http2: usize,
     outcomes: BTreeMap<&'static str, usize>,
     by_chance: usize,
     refused: usize,
@@ -69,11 +71,13 @@ fn compare(program: &OsString, name: &str, bootstrap: pb::bootstrap::Bootstrap, 
         }
         let Some(answer) = envoy.ask(&request) else { continue };
         tally.asked += 1;
+        tally.by_http2 += usize::from(request.protocol == Protocol::Http2);
         *tally.outcomes.entry(simulation.outcome.name()).or_default() += 1;
         if let Some(difference) = difference(&simulation, &answer) {
             let headers: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
             tally.differences.push(format!(
-                "{name}: {} {}{} port {:?} [{}]: {difference}",
+                "{name}: {:?} {} {}{} port {:?} [{}]: {difference}",
+                request.protocol,
                 request.method,
                 request.authority,
                 request.path,
@@ -135,8 +139,9 @@ fn difference(said: &Simulation, got: &Answer) -> Option<String> {
 /// Shows what came of it; no difference may be left.
 fn settle(what: &str, tally: Tally) {
     println!(
-        "{what}: {} requests over {} inputs, {} differences; {:?}; left to chance {}; inputs that Envoy did not start with {}",
+        "{what}: {} requests ({} by HTTP/2) over {} inputs, {} differences; {:?}; left to chance {}; inputs that Envoy did not start with {}",
         tally.asked,
+        tally.by_http2,
         tally.inputs,
         tally.differences.len(),
         tally.outcomes,

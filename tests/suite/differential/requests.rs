@@ -6,7 +6,7 @@ use super::envoy::port;
 use super::request;
 use chancery_core::backend::envoy::v3::pb;
 use chancery_core::explain::EnvoyConfig;
-use chancery_core::explain::simulate::Request;
+use chancery_core::explain::simulate::{Protocol, Request};
 use chancery_tests::chance::Chance;
 use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
 use pb::route::route_match::PathSpecifier;
@@ -209,6 +209,9 @@ fn around(of: &RouteMatch, authority: &str, port: u32, chance: &mut Chance, out:
         }
         if let Some(mut made) = request(&method, &host, &path, port) {
             headers.iter().for_each(|(name, value)| made.headers.add(name, value));
+            if chance.percent(35) {
+                made.protocol = Protocol::Http2;
+            }
             out.push(made);
         }
     }
