@@ -334,6 +334,60 @@ fn diff_tells_fields_with_the_lines_of_both_sides() {
 }
 
 #[test]
+fn diff_tells_a_host_under_another_name_once() {
+    let proxy = |host: &str, last: &str| {
+        let routes =
+            ["/", "/api", "/static"].map(|path| format!("  - {{conditions: [{{prefix: {path}}}], services: [{{name: {last}, port: 80}}]}}\n"));
+        let kept = routes.concat().replacen(last, "web", 2);
+        let service = |name: &str| format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{ports: [{{port: 80}}]}}\n");
+        format!(
+            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop}}\nspec:\n  virtualhost: {{fqdn: {host}}}\n  routes:\n{kept}{}{}",
+            service("web"),
+            service("other")
+        )
+    };
+    let mapping = |host: &str| {
+        GATEWAY
+            .replace("\"*\"\n  prefix: /quote/\n  service: quote:80", &format!("{host}\n  prefix: /quote/\n  service: quote:80"))
+            .replace("example.com", host)
+    };
+    let folder = Folder::new();
+    let files = [
+        ("old.yaml", proxy("shop.org", "web")),
+        ("new.yaml", proxy("store.org", "web")),
+        ("edited.yaml", proxy("store.org", "other")),
+        ("old-mapping.yaml", mapping("shop.org")),
+        ("new-mapping.yaml", mapping("store.org")),
+    ];
+    files.iter().for_each(|(name, text)| folder.write(name, text.as_bytes()));
+    let envoy = |old: &str, new: &str| {
+        let out = folder.run(&["diff", old, new]).out;
+        let lines = out.lines().skip_while(|line| !line.starts_with("What Envoy gets")).take_while(|line| !line.is_empty());
+        (lines.map(str::to_owned).collect::<Vec<_>>().join("\n"), out)
+    };
+    let (told, out) = envoy("old.yaml", "new.yaml");
+    let renamed = "  > virtual host store.org  was shop.org; its 3 routes are the same  new.yaml:5";
+    assert_eq!(told, format!("What Envoy gets  1 renamed\n{renamed}"));
+    // Who asks for the old name, or the new one, gets another answer all the same.
+    assert!(out.contains("~ shop.org/*") && out.contains("~ store.org/*"), "{out}");
+    // What differs besides is told as ever.
+    let (told, _) = envoy("old.yaml", "edited.yaml");
+    assert!(told.contains("was shop.org; 2 of its 3 routes are the same") && told.contains("~ route /static* in store.org"), "{told}");
+    assert!(!told.contains("/api"), "{told}");
+    // Ambassador's routes ask for their hosts by themselves.
+    let (told, _) = envoy("old-mapping.yaml", "new-mapping.yaml");
+    assert!(told.starts_with("What Envoy gets  1 renamed\n  > virtual host store.org  was shop.org; its "), "{told}");
+    let told = |format: &str| folder.run(&["diff", "--format", format, "old.yaml", "new.yaml"]).out;
+    assert!(told("markdown").contains("| renamed | virtual host **store.org** (was shop.org; its 3 routes are the same) at new.yaml:5 | | |"));
+    let line = "::notice file=new.yaml,line=5,endLine=5::virtual host store.org renamed (was shop.org; its 3 routes are the same)";
+    assert!(told("github").lines().any(|told| told == line));
+    assert!(told("sarif").contains("virtual host store.org renamed (was shop.org; its 3 routes are the same)"));
+    let data = json(&told("json"));
+    assert_eq!((&data["envoy"][0]["was"], &data["envoy"][0]["note"]), (&"shop.org".into(), &"its 3 routes are the same".into()));
+    assert_eq!(data["envoy"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn diff_tells_requests_that_are_treated_differently() {
     let slower = GATEWAY.replace("timeout_ms: 4000", "timeout_ms: 5000");
     let docs = GATEWAY.replace("  name: plain", "  name: plain\n  labels: {team: web}");

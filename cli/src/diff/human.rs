@@ -121,7 +121,7 @@ fn one(out: &mut String, change: &Change, style: &Style) {
         ChangeKind::Changed => style.yellow("~"),
         ChangeKind::Renamed | ChangeKind::Moved => style.cyan(">"),
     };
-    let was = change.was.as_ref().map(|was| format!("  {} {was}", was_word(change.change))).unwrap_or_default();
+    let was = was(change).map(|was| format!("  {was}")).unwrap_or_default();
     let place = place(change.after.first().or(change.before.first()));
     let _ = writeln!(out, "  {sign} {} {}{}{}", change.kind, style.bold(plain(&change.name)), style.dim(plain(&was)), style.dim(place));
     for field in change.fields.iter().take(MOST_FIELDS) {
@@ -139,9 +139,11 @@ fn one(out: &mut String, change: &Change, style: &Style) {
     }
 }
 
-/// What joins a thing with what it was.
-pub fn was_word(kind: ChangeKind) -> &'static str {
-    if kind == ChangeKind::Renamed { "was" } else { "from" }
+/// What a thing was, and what more is to be said of that.
+pub fn was(change: &Change) -> Option<String> {
+    let word = if change.change == ChangeKind::Renamed { "was" } else { "from" };
+    let note = change.note.iter().flat_map(|note| ["; ", note]);
+    change.was.as_ref().map(|was| [word, " ", was].into_iter().chain(note).collect())
 }
 
 fn place(origin: Option<&OriginView>) -> String {

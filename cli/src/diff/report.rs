@@ -2,7 +2,7 @@
 //!
 //! What must not be here: what differs.
 
-use super::human::{kinds, settings, summary, tried, was_word};
+use super::human::{kinds, settings, summary, tried, was};
 use crate::check::sarif;
 use chancery_core::explain::compare::{Change, Comparison, RequestChange, Requests};
 use chancery_core::explain::{Running, Span};
@@ -20,7 +20,7 @@ pub fn markdown(comparison: &Comparison, requests: Option<&Requests>, running: O
         }
         let _ = writeln!(out, "### {title}: {}\n\n| | what | before | after |\n|---|---|---|---|", summary(changes));
         for change in changes.iter().take(MOST) {
-            let was = change.was.as_ref().map(|was| format!(" ({} {})", was_word(change.change), cell(was))).unwrap_or_default();
+            let was = was(change).map(|was| format!(" ({})", cell(&was))).unwrap_or_default();
             let _ = writeln!(out, "| {} | {} **{}**{was}{} | | |", change.change.name(), change.kind, cell(&change.name), at(change));
             for field in &change.fields {
                 let value = |value: &Option<String>| value.as_ref().map(|value| format!("`{}`", cell(value))).unwrap_or_default();
@@ -110,7 +110,7 @@ fn at_span(span: Option<&Span>) -> String {
 }
 
 fn sentence(change: &Change) -> String {
-    let was = change.was.as_ref().map(|was| format!(" ({} {was})", was_word(change.change))).unwrap_or_default();
+    let was = was(change).map(|was| format!(" ({was})")).unwrap_or_default();
     let fields = change.fields.iter().take(3).map(|field| {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".into());
         format!("{} from {} to {}", field.path, value(&field.before), value(&field.after))

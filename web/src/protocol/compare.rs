@@ -55,6 +55,9 @@ pub struct Change {
     pub name: String,
     /// Its name or place before, where that is another.
     pub was: Option<String>,
+    /// What more is to be said of that.
+    #[serde(default)]
+    pub note: Option<String>,
     /// The fields that differ.
     pub fields: Vec<FieldChange>,
     /// What made it before.

@@ -9,6 +9,7 @@
 mod fields;
 mod order;
 mod parts;
+mod renames;
 mod requests;
 mod resources;
 
@@ -78,12 +79,16 @@ impl ChangeKind {
 pub struct Change {
     /// What became of it.
     pub change: ChangeKind,
-    /// What it is: a resource's kind, or `listener`, `filter chain`, `virtual host`, `route`, `cluster`, `endpoints`, `secret`.
+    /// What it is: a resource's kind, or `listener`, `filter chain`, `virtual host`, `host` (that routes ask for
+    /// by themselves), `route`, `cluster`, `endpoints`, `secret`.
     pub kind: String,
     /// Its name, on the second side where both have it.
     pub name: String,
     /// Its name or place on the first side, where that is another.
     pub was: Option<String>,
+    /// What is to be said of a virtual host under another name: how many of its routes are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The fields that differ.
     pub fields: Vec<FieldChange>,
     /// What made it on the first side.

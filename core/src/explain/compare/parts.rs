@@ -5,7 +5,7 @@
 
 use super::fields::{Without, differences, tree};
 use super::order::{common_ends, rising};
-use super::{Change, ChangeKind, FieldChange, Side};
+use super::{Change, ChangeKind, FieldChange, Side, renames};
 use crate::backend::envoy::v3::pb;
 use crate::explain::EnvoyConfig;
 use crate::explain::managers_of;
@@ -72,10 +72,14 @@ impl Part<'_> {
 }
 
 pub(super) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
+    // Hosts that were renamed are told once; all else is compared as if they had been called so before.
+    let renames = renames::find(before, after);
+    let config = (!renames.names.is_empty()).then(|| renames::renamed(before.config, &renames.names));
+    let before = &Side { config: config.as_ref().unwrap_or(before.config), source: before.source };
     let equal = Equal::of(before.config, after.config);
     let (old, new) = (parts(before.config, &equal), parts(after.config, &equal));
     let mut pairs = pair(&old, &new);
-    let mut changes = Vec::new();
+    let mut changes = renames.changes;
     let (mut left, mut right): (Vec<&Part<'_>>, Vec<&Part<'_>>) = (Vec::new(), Vec::new());
     let (taken_old, taken_new): (BTreeSet<usize>, BTreeSet<usize>) = pairs.iter().copied().unzip();
     left.extend(old.iter().enumerate().filter(|(at, _)| !taken_old.contains(at)).map(|(_, part)| part));
@@ -116,11 +120,13 @@ pub(super) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
     );
     let rank = |kind: &str| KINDS.iter().position(|known| *known == kind);
     changes.sort_by(|a, b| (rank(&a.kind), &a.name, a.change).cmp(&(rank(&b.kind), &b.name, b.change)));
+    // Chains that differ in the connections that they take may hold the same.
+    changes.dedup_by(|a, b| (a.change, &a.kind, &a.name, &a.was, &a.fields) == (b.change, &b.kind, &b.name, &b.was, &b.fields));
     changes
 }
 
 /// In the order of a request.
-const KINDS: [&str; 8] = ["listener", "filter chain", "route table", "virtual host", "route", "cluster", "endpoints", "secret"];
+const KINDS: [&str; 9] = ["listener", "filter chain", "route table", "virtual host", "host", "route", "cluster", "endpoints", "secret"];
 
 fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, before: &Side<'_>, after: &Side<'_>) -> Change {
     let origins = |part: Option<&Part<'_>>, side: &Side<'_>| match (part, &side.source) {
@@ -145,6 +151,7 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
         kind: part.map_or("", |part| part.kind).into(),
         name: part.map(Part::title).unwrap_or_default(),
         was: None,
+        note: None,
         fields,
         before: origins(old, before),
         after: origins(new, after),

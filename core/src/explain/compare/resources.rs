@@ -73,7 +73,7 @@ fn name(object: &Object) -> String {
 
 fn simple(object: &Object, change: ChangeKind) -> Change {
     let kind = if object.key.kind.is_empty() { "object".into() } else { object.key.kind.to_string() };
-    Change { change, kind, name: name(object), was: None, fields: Vec::new(), before: Vec::new(), after: Vec::new() }
+    Change { change, kind, name: name(object), was: None, note: None, fields: Vec::new(), before: Vec::new(), after: Vec::new() }
 }
 
 fn whole(object: &Object, of: &SideSource<'_>) -> Vec<OriginView> {

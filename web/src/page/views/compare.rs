@@ -188,14 +188,15 @@ fn line_of(app: App, from: Option<From>) -> Option<impl IntoView> {
 
 #[component]
 fn OneChange(app: App, change: Change) -> impl IntoView {
-    let Change { change: what, kind, name, was, fields, after, .. } = change;
+    let Change { change: what, kind, name, was, note, fields, after, .. } = change;
     let sign = match what.as_str() {
         "added" => "+",
         "removed" => "−",
         "changed" => "~",
         _ => "›",
     };
-    let was = was.map(|was| view! { <span class="change-was">{format!("{} {was}", if what == "renamed" { "was" } else { "from" })}</span> });
+    let note = note.map(|note| format!("; {note}")).unwrap_or_default();
+    let was = was.map(|was| view! { <span class="change-was">{format!("{} {was}{note}", if what == "renamed" { "was" } else { "from" })}</span> });
     let source = after.into_iter().find_map(|from| from.span).map(|span| line(app, span));
     let more = fields.len().saturating_sub(MOST_FIELDS);
     let open = RwSignal::new(false);
