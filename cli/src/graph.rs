@@ -53,6 +53,7 @@ pub fn whole(given: &Given) -> Result<Graph, Unusable> {
         return Ok(graph_of(&running.config));
     }
     let (_, sides) = given.compile_each();
+    sides.iter().take(1).for_each(input::warn_of_unread);
     Ok(graph_of_all(&sides))
 }
 

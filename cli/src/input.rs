@@ -5,10 +5,12 @@
 use crate::Unusable;
 use crate::args::{Controller, Deployment, MissingSecrets};
 use crate::output::reason;
+use crate::style::complain;
 use chancery_core::compile::{Compilation, Compiler, Options};
+use chancery_core::diagnostic::{Code, codes};
 use chancery_core::dialect::{Dialect, ambassador, contour};
 use chancery_core::explain::simulate::SavedRequest;
-use chancery_core::explain::{Running, Snapshot, not_utf8, share};
+use chancery_core::explain::{Positions, Running, Snapshot, not_utf8, share};
 use chancery_core::resource::{Input, Inputs, SourceId};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
@@ -71,6 +73,19 @@ impl Given {
     fn opened(snapshot: &Snapshot) -> Self {
         let not_utf8 = snapshot.not_utf8().map(Vec::from).collect();
         Self { inputs: snapshot.inputs(), not_utf8, options: snapshot.options.clone(), requests: snapshot.requests().to_vec() }
+    }
+}
+
+/// Says on standard error where texts could not be read: what is told of the rest does not count what stands there.
+pub fn warn_of_unread(of: &Compilation) {
+    const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
+    let positions = Positions::new(&of.inputs, &of.objects);
+    let unread = of.diagnostics.iter().filter(|finding| UNREAD.contains(&finding.code));
+    let mut told = BTreeSet::new();
+    for span in unread.filter_map(|finding| positions.place(&finding.place)) {
+        if told.insert(span.file.to_string()) {
+            complain(&format!("not all of {0} could be read, from line {1} on; `chancery check {0}` tells why", span.file, span.line));
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
         // Either of several gateways may get the request: each says what it does with it.
         None => {
             let (mut compiler, sides) = given.compile_each();
+            sides.iter().take(1).for_each(input::warn_of_unread);
             for side in &sides {
                 let report = route(side, &Positions::new(&side.inputs, &side.objects), &request, &mut compiler.emitted);
                 reports.insert(side.dialect.name(), report);

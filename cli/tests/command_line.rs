@@ -1,5 +1,6 @@
 //! The command line as scripts and people meet it: exit codes, flags, and what is printed.
 
+mod diff;
 mod docs;
 
 use insta::assert_snapshot;
@@ -308,107 +309,6 @@ fn dumps_tell_what_was_accepted_and_refused() {
     let drift = folder.run(&["drift", "--exit-code", "gateway.yaml", "dump.json"]);
     assert_eq!(drift.code, 1);
     assert!(drift.out.contains("- cluster cluster_quote_80_default") && drift.out.contains("refused cluster slow in version v8"), "{}", drift.out);
-}
-
-#[test]
-fn diff_tells_fields_with_the_lines_of_both_sides() {
-    let new = GATEWAY.replace("timeout_ms: 4000", "timeout_ms: 5000");
-    let folder = Folder::with(&[("old.yaml", GATEWAY), ("new.yaml", new.as_str())]);
-    let run = folder.run(&["diff", "--exit-code", "old.yaml", "new.yaml"]);
-    assert_eq!((run.code, run.err.as_str()), (1, ""));
-    assert_snapshot!("diff", run.out);
-    let same = folder.run(&["diff", "--exit-code", "old.yaml", "old.yaml"]);
-    assert_eq!((same.code, same.out.as_str()), (0, "Nothing differs.\n"));
-    let data = json(&folder.run(&["diff", "--format", "json", "old.yaml", "new.yaml"]).out);
-    assert_eq!(data["resources"][0]["fields"][0]["path"], "spec.timeout_ms");
-    assert_eq!(data["resources"][0]["fields"][0]["after"], "5000");
-    assert!(folder.run(&["diff", "--format", "markdown", "old.yaml", "new.yaml"]).out.contains("| | `spec.timeout_ms` | `4000` | `5000` |"));
-    assert!(folder.run(&["diff", "--format", "github", "old.yaml", "new.yaml"]).out.contains("::notice file=new.yaml,line="));
-    let sarif = json(&folder.run(&["diff", "--format", "sarif", "old.yaml", "new.yaml"]).out);
-    assert!(sarif["runs"][0]["results"].as_array().is_some_and(|results| results.len() > 1));
-    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "request-changed");
-    // A name alone is no other thing.
-    folder.write("renamed.yaml", GATEWAY.replace("name: plain", "name: other").as_bytes());
-    let renamed = folder.run(&["diff", "old.yaml", "renamed.yaml"]);
-    assert!(renamed.out.contains("> Host other") && renamed.out.contains("was plain"), "{}", renamed.out);
-}
-
-#[test]
-fn diff_tells_a_host_under_another_name_once() {
-    let proxy = |host: &str, last: &str| {
-        let routes =
-            ["/", "/api", "/static"].map(|path| format!("  - {{conditions: [{{prefix: {path}}}], services: [{{name: {last}, port: 80}}]}}\n"));
-        let kept = routes.concat().replacen(last, "web", 2);
-        let service = |name: &str| format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{ports: [{{port: 80}}]}}\n");
-        format!(
-            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop}}\nspec:\n  virtualhost: {{fqdn: {host}}}\n  routes:\n{kept}{}{}",
-            service("web"),
-            service("other")
-        )
-    };
-    let mapping = |host: &str| {
-        GATEWAY
-            .replace("\"*\"\n  prefix: /quote/\n  service: quote:80", &format!("{host}\n  prefix: /quote/\n  service: quote:80"))
-            .replace("example.com", host)
-    };
-    let folder = Folder::new();
-    let files = [
-        ("old.yaml", proxy("shop.org", "web")),
-        ("new.yaml", proxy("store.org", "web")),
-        ("edited.yaml", proxy("store.org", "other")),
-        ("old-mapping.yaml", mapping("shop.org")),
-        ("new-mapping.yaml", mapping("store.org")),
-    ];
-    files.iter().for_each(|(name, text)| folder.write(name, text.as_bytes()));
-    let envoy = |old: &str, new: &str| {
-        let out = folder.run(&["diff", old, new]).out;
-        let lines = out.lines().skip_while(|line| !line.starts_with("What Envoy gets")).take_while(|line| !line.is_empty());
-        (lines.map(str::to_owned).collect::<Vec<_>>().join("\n"), out)
-    };
-    let (told, out) = envoy("old.yaml", "new.yaml");
-    let renamed = "  > virtual host store.org  was shop.org; its 3 routes are the same  new.yaml:5";
-    assert_eq!(told, format!("What Envoy gets  1 renamed\n{renamed}"));
-    // Who asks for the old name, or the new one, gets another answer all the same.
-    assert!(out.contains("~ shop.org/*") && out.contains("~ store.org/*"), "{out}");
-    // What differs besides is told as ever.
-    let (told, _) = envoy("old.yaml", "edited.yaml");
-    assert!(told.contains("was shop.org; 2 of its 3 routes are the same") && told.contains("~ route /static* in store.org"), "{told}");
-    assert!(!told.contains("/api"), "{told}");
-    // Ambassador's routes ask for their hosts by themselves.
-    let (told, _) = envoy("old-mapping.yaml", "new-mapping.yaml");
-    assert!(told.starts_with("What Envoy gets  1 renamed\n  > virtual host store.org  was shop.org; its "), "{told}");
-    let told = |format: &str| folder.run(&["diff", "--format", format, "old.yaml", "new.yaml"]).out;
-    assert!(told("markdown").contains("| renamed | virtual host **store.org** (was shop.org; its 3 routes are the same) at new.yaml:5 | | |"));
-    let line = "::notice file=new.yaml,line=5,endLine=5::virtual host store.org renamed (was shop.org; its 3 routes are the same)";
-    assert!(told("github").lines().any(|told| told == line));
-    assert!(told("sarif").contains("virtual host store.org renamed (was shop.org; its 3 routes are the same)"));
-    let data = json(&told("json"));
-    assert_eq!((&data["envoy"][0]["was"], &data["envoy"][0]["note"]), (&"shop.org".into(), &"its 3 routes are the same".into()));
-    assert_eq!(data["envoy"].as_array().map(Vec::len), Some(1));
-}
-
-#[test]
-fn diff_tells_requests_that_are_treated_differently() {
-    let slower = GATEWAY.replace("timeout_ms: 4000", "timeout_ms: 5000");
-    let docs = GATEWAY.replace("  name: plain", "  name: plain\n  labels: {team: web}");
-    let folder = Folder::with(&[("old.yaml", GATEWAY), ("new.yaml", slower.as_str()), ("docs.yaml", docs.as_str())]);
-    let data = json(&folder.run(&["diff", "--format", "json", "old.yaml", "new.yaml"]).out);
-    let requests = &data["requests"];
-    assert_eq!((&requests["complete"], &requests["limits"]), (&serde_json::json!(true), &serde_json::json!([])));
-    let change = &requests["changes"][0];
-    assert_eq!(change["requests"], "example.com/quote/*");
-    assert_eq!((change["differences"][0]["what"].as_str(), change["differences"][0]["before"].as_str()), (Some("timeout"), Some("4s")));
-    assert_eq!(change["differences"][0]["after_from"]["path"], "spec.timeout_ms");
-    assert_eq!(change["witness"]["url"], "http://example.com/quote/");
-    let markdown = folder.run(&["diff", "--format", "markdown", "old.yaml", "new.yaml"]).out;
-    assert!(markdown.starts_with("### Requests that change: in 1 way\n") && markdown.contains("| timeout | `4s` | `5s` |"), "{markdown}");
-    let github = folder.run(&["diff", "--format", "github", "old.yaml", "new.yaml"]).out;
-    assert!(github.starts_with("::warning file=new.yaml,line=") && github.contains("timeout from 4s to 5s"), "{github}");
-    // A label changes a resource, and no request.
-    for (of, code) in [("--exit-code", 0), ("--exit-code=requests", 0), ("--exit-code=envoy", 0), ("--exit-code=resources", 1)] {
-        assert_eq!(folder.run(&["diff", of, "old.yaml", "docs.yaml"]).code, code, "{of}");
-    }
-    assert!(!folder.run(&["diff", "--no-requests", "old.yaml", "new.yaml"]).out.contains("Requests"));
 }
 
 #[test]

@@ -25,6 +25,7 @@ enum Loaded {
 impl Loaded {
     fn compiled(given: &input::Given) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile()?;
+        input::warn_of_unread(&compilation);
         let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
         Ok(Loaded::Compiled { config: Box::new(EnvoyConfig::of(&compilation)), map: Box::new(map), compilation: Box::new(compilation) })
     }

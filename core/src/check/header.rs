@@ -8,6 +8,9 @@ use crate::ir::{HeaderMutations, UpstreamClusters};
 use crate::resource::Origin;
 use alloc::format;
 
+/// What becomes of a configuration that Envoy refuses.
+pub(super) const REFUSED: &str = "Envoy refuses the whole configuration because of it, and the controller keeps the last good one";
+
 pub(super) fn check(whole: &mut Whole<'_>) {
     let compilation = whole.compilation;
     for table in tables(compilation) {
@@ -44,7 +47,7 @@ fn mutations(whole: &mut Whole<'_>, of: &HeaderMutations) {
         if name.starts_with(':') || name.eq_ignore_ascii_case("host") {
             let message = format!("Envoy refuses this: `{name}` may not be {what}, nor may the host or anything that begins with a colon");
             let finding = whole.finding(&codes::PROTECTED_HEADER, origin, message);
-            whole.tell(finding.help("rewrite host and path with the fields that exist for it"));
+            whole.tell(finding.help(format!("{REFUSED}; rewrite host and path with the fields that exist for it")));
         } else if !is_token(name) {
             no_name(whole, name, origin);
         }

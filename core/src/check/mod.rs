@@ -5,11 +5,14 @@
 //!
 //! What must not be here: what a single resource's own rules find, which its dialect tells while it compiles; rendering.
 
+mod annotation;
 mod certificate;
 mod exposure;
 mod header;
+mod impossible;
 mod listening;
 mod naming;
+mod port;
 mod reference;
 mod regex;
 mod rewriting;
@@ -37,13 +40,16 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     listening::check(&mut whole);
     reference::check(&mut whole);
     naming::check(&mut whole);
+    port::check(&mut whole);
     header::check(&mut whole);
+    impossible::check(&mut whole);
     regex::check(&mut whole);
     rewriting::check(&mut whole);
     timing::check(&mut whole);
     exposure::check(&mut whole);
     certificate::check(&mut whole, policy.at);
     stale::check(&mut whole);
+    annotation::check(&mut whole);
     found.extend(whole.finish());
     compilation.diagnostics.append(&mut found);
     settle::settle(compilation, policy);

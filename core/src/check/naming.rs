@@ -17,11 +17,17 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     long(whole);
 }
 
-fn names_of(cluster: &Cluster) -> &[Sourced<Endpoint>] {
+pub(super) fn names_of(cluster: &Cluster) -> &[Sourced<Endpoint>] {
     match &cluster.discovery {
         ClusterDiscovery::Dns { endpoints, .. } => endpoints,
         ClusterDiscovery::Eds { .. } | ClusterDiscovery::Static { .. } => &[],
     }
+}
+
+/// Whether an address is a Service's name, with or without its namespace.
+pub(super) fn is_called(address: &str, service: &str) -> bool {
+    let start = address.get(..service.len()).filter(|start| start.eq_ignore_ascii_case(service));
+    start.is_some() && address.get(service.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Objects whose requests go to the service that another object names.
@@ -44,14 +50,7 @@ fn collapsed(whole: &mut Whole<'_>) {
             let Some(endpoints) = whole.clusters.get(name).map(|cluster| names_of(cluster)).filter(|endpoints| !endpoints.is_empty()) else {
                 continue;
             };
-            let is_it = |endpoint: &Sourced<Endpoint>| {
-                let address = &endpoint.value.address;
-                address.eq_ignore_ascii_case(service)
-                    || address
-                        .get(..service.len() + 1)
-                        .is_some_and(|start| start.strip_suffix('.').is_some_and(|start| start.eq_ignore_ascii_case(service)))
-            };
-            if endpoints.iter().any(is_it) {
+            if endpoints.iter().any(|endpoint| is_called(&endpoint.value.address, service)) {
                 continue;
             }
             // What is percent-encoded was never a name.

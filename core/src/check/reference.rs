@@ -21,10 +21,13 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     let told: HashSet<(ObjectId, u32)> = compilation.diagnostics.iter().filter_map(|finding| place(&finding.place)).collect();
     let mut by_name: HashMap<(&Str, Option<&Str>), &Object> = HashMap::new();
     let mut services: HashMap<Option<&Str>, Vec<&str>> = HashMap::new();
+    // Where Services of a name are.
+    let mut elsewhere: HashMap<&Str, Vec<&Object>> = HashMap::new();
     for object in compilation.objects.iter().filter(|object| !object.broken) {
         by_name.entry((&object.key.name, object.key.namespace.as_ref())).or_insert(object);
         if *object.key.kind == *"Service" {
             services.entry(object.key.namespace.as_ref()).or_default().push(&object.key.name);
+            elsewhere.entry(&object.key.name).or_default().push(object);
         }
     }
     for reference in &missing {
@@ -37,7 +40,9 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let is_told = place(&at).is_some_and(|place| told.contains(&place)) || whole.wrong.contains(&reference.from);
         let other = by_name.get(&(&key.name, key.namespace.as_ref())).filter(|object| object.key.kind != key.kind && object.id != reference.from);
         let other = other.filter(|object| is_likely(&object.key.kind, &key.kind));
-        let is_fine = absence.assumed && near.is_none() && other.is_none();
+        let elsewhere = elsewhere.get(&key.name).filter(|_| *key.kind == *"Service" && key.namespace.is_some() && other.is_none());
+        let elsewhere = elsewhere.and_then(|all| all.first()).filter(|object| object.key.namespace.is_some());
+        let is_fine = absence.assumed && near.is_none() && other.is_none() && elsewhere.is_none();
         if is_fine || is_told || is_address(&key.name) {
             continue;
         }
@@ -49,14 +54,21 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             }
             None => {
                 let message = format!("there is no {} `{}`{whose} among the input", key.kind, key.name);
-                Diagnostic::new(&codes::DANGLING_REFERENCE, message, at)
+                let finding = Diagnostic::new(&codes::DANGLING_REFERENCE, message, at);
+                match elsewhere {
+                    Some(elsewhere) => finding.related(crate::dialect::kubernetes::at_name(elsewhere), "there is one in another namespace"),
+                    None => finding,
+                }
             }
         };
         let finding = match compilation.objects.get(reference.from) {
             Some(object) => finding.about(object.key.clone()),
             None => finding,
         };
-        let help = near.map_or_else(|| "add it to the input, or mend the name".into(), |near| format!("did you mean `{near}`?"));
+        let qualified = elsewhere.and_then(|object| Some(format!("{}.{}", object.key.name, object.key.namespace.as_ref()?)));
+        let meant = near.map(Into::into).or(qualified);
+        let help =
+            meant.map_or_else(|| "add it to the input, or mend the name".into(), |meant: alloc::string::String| format!("did you mean `{meant}`?"));
         whole.tell(finding.help(help));
     }
 }

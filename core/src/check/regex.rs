@@ -2,6 +2,7 @@
 //!
 //! What must not be here: what RE2 refuses to read, which dialects tell.
 
+use super::header::REFUSED;
 use super::whole::{Whole, tables, written};
 use crate::diagnostic::{Place, codes};
 use crate::ir::{Json, PathMatch, Regex, Route, RouteMatch};
@@ -49,7 +50,7 @@ fn sizes(whole: &mut Whole<'_>) {
         let origin = place(whole, route);
         let message = format!("Envoy refuses this expression: its program has at least {size} instructions, and {limit} are allowed");
         let finding = whole.finding(&codes::REGEX_TOO_LARGE, origin, message);
-        whole.tell(finding.help("repeat less, or allow larger programs"));
+        whole.tell(finding.help(format!("{REFUSED}; repeat less, or allow larger programs")));
     }
 }
 

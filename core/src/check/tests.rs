@@ -79,3 +79,77 @@ fn without_a_time_no_certificate_has_expired() {
     assert!(codes(Policy { at: crate::diagnostic::time::parse("2026-11-21"), ..Policy::default() }).contains(&"certificate-expired"));
     assert!(!codes(Policy { at: crate::diagnostic::time::parse("2025-06-01"), ..Policy::default() }).contains(&"certificate-expired"));
 }
+
+/// Codes of what is found about a Mapping.
+fn of_mapping(fields: &str) -> Vec<&'static str> {
+    let text = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: shop}}\nspec: {{{fields}}}\n");
+    found(&text, Policy::default()).into_iter().map(|(code, _)| code).collect()
+}
+
+#[test]
+fn paths_that_no_request_has_are_told_and_others_are_not() {
+    let codes = |prefix: &str| of_mapping(&format!("hostname: '*', service: m, rewrite: '', prefix: '{prefix}'"));
+    for path in ["m/", "https://example.com/m/", "/m?x=1", "/m#x", "/m x/", "/caf\u{e9}/", "/m/../x/", "/./m/"] {
+        assert_eq!(codes(path), ["impossible-path"], "{path}");
+    }
+    for path in ["/m/*", "/m/**/x", "/m/{id}/", "/m/:id"] {
+        assert_eq!(codes(path), ["literal-pattern"], "{path}");
+    }
+    // Emissary leaves adjacent slashes as they are; what follows may go on with a dot, or after a colon.
+    for path in ["", "/", "/m", "/m//x/", "/.", "/m/..", "/.well-known/", "/m%20x/", "/v1/m:undelete", "/m/{}/", "/~m/", "/m/(x)/"] {
+        assert_eq!(codes(path), [""; 0], "{path}");
+    }
+    assert_eq!(of_mapping("hostname: '*', service: m, rewrite: '', prefix: '/m/.*', prefix_regex: true"), [""; 0]);
+}
+
+#[test]
+fn hosts_and_methods_that_no_request_has_are_told_and_others_are_not() {
+    let codes = |hostname: &str| of_mapping(&format!("hostname: '{hostname}', service: m, prefix: /m/"));
+    for host in ["https://example.com", "example.com/m", "example .com", "Example.com"] {
+        assert_eq!(codes(host), ["impossible-host"], "{host}");
+    }
+    for host in ["example.com", "*.example.com", "example.com:8080", "*", "10.0.0.1", "my_host"] {
+        assert_eq!(codes(host), [""; 0], "{host}");
+    }
+    let codes = |method: &str| of_mapping(&format!("hostname: '*', service: m, prefix: /m/, method: {method}"));
+    assert_eq!(codes("get"), ["impossible-method"]);
+    assert_eq!(codes("GET"), [""; 0]);
+    assert_eq!(codes("'GET|POST', method_regex: true"), [""; 0]);
+}
+
+#[test]
+fn ports_are_told_that_a_service_does_not_have() {
+    let codes = |service: &str, spec: &str| {
+        let mut text = String::from("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m, namespace: shop}\n");
+        text += &format!("spec: {{hostname: '*', prefix: /m/, service: '{service}'}}\n---\n");
+        text += &format!("apiVersion: v1\nkind: Service\nmetadata: {{name: m, namespace: shop}}\nspec: {{{spec}}}\n");
+        found(&text, Policy::default()).into_iter().map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("m", "ports: [{port: 8080, targetPort: 80}]"), ["no-such-port"]);
+    assert_eq!(codes("m.shop:81", "ports: [{port: 80, name: a}, {port: 8080, name: b}]"), ["no-such-port"]);
+    assert_eq!(codes("m", "clusterIP: None, ports: [{port: 80, targetPort: 8080}]"), ["no-such-port"], "its name leads to the pods");
+    for (service, spec) in [
+        ("m", "ports: [{port: 80, targetPort: 8080}]"),
+        ("m:8080", "ports: [{port: 80, name: a}, {port: 8080, name: b}]"),
+        ("https://m", "ports: [{port: 443}]"),
+        ("m:8080", "clusterIP: None, ports: [{port: 80, targetPort: 8080}]"),
+        ("m", "clusterIP: None, ports: [{port: 8080, targetPort: http}]"),
+        ("m:1", "type: ExternalName, externalName: example.com, ports: [{port: 80}]"),
+        ("m.other:1", "ports: [{port: 80}]"),
+    ] {
+        assert!(!codes(service, spec).contains(&"no-such-port"), "{service} {spec}");
+    }
+}
+
+#[test]
+fn a_service_of_another_namespace_is_not_the_one_that_is_meant() {
+    let codes = |mapping: &str, service: &str| {
+        let mut text = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m{mapping}}}\n");
+        text += "spec: {hostname: '*', prefix: /m/, service: m}\n---\n";
+        text += &format!("apiVersion: v1\nkind: Service\nmetadata: {{name: m{service}}}\nspec: {{ports: [{{port: 80}}]}}\n");
+        found(&text, Policy::default()).into_iter().map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(", namespace: shop", ", namespace: web"), ["dangling-reference"]);
+    assert_eq!(codes(", namespace: shop", ", namespace: shop"), [""; 0]);
+    assert_eq!(codes("", ""), [""; 0]);
+}

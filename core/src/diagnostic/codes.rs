@@ -125,11 +125,16 @@ codes! {
     UNSERVED = "unserved", Warning, "a resource that no Host or Listener takes";
     SHADOWED_HOST = "shadowed-host", Warning, "a Host whose hostname another Host has";
     DANGLING_REFERENCE = "dangling-reference", Warning, "a reference to what is not among the input";
+    NO_SUCH_PORT = "no-such-port", Warning, "a port that the Service does not have";
     WRONG_KIND_REFERENCE = "wrong-kind-reference", Warning, "a reference to an object of another kind";
     COLLAPSED_CLUSTERS = "collapsed-clusters", Warning, "two services whose clusters have one name";
     NAME_TOO_LONG = "name-too-long", Warning, "a host name that DNS cannot hold";
     PROTECTED_HEADER = "protected-header", Error, "a header that Envoy lets nobody change";
     IMPOSSIBLE_HEADER = "impossible-header", Warning, "a name that no header can have";
+    IMPOSSIBLE_PATH = "impossible-path", Warning, "a path that no request has";
+    IMPOSSIBLE_HOST = "impossible-host", Warning, "a host that no request has";
+    IMPOSSIBLE_METHOD = "impossible-method", Warning, "a method that no request has";
+    LITERAL_PATTERN = "literal-pattern", Warning, "a star or a name in braces that stands for itself";
     REWRITE_SLASHES = "rewrite-slashes", Notice, "a rewrite that joins two segments or doubles a slash";
     TIMEOUT_CONFLICT = "timeout-conflict", Warning, "timeouts that contradict one another";
     RETRIES_WITHOUT_BUDGET = "retries-without-budget", Notice, "retries under Envoy's built-in limit";
@@ -147,6 +152,7 @@ codes! {
     CERTIFICATE_KEY_MISMATCH = "certificate-key-mismatch", Error, "a certificate and a key that do not belong together";
     WEAK_CERTIFICATE_KEY = "weak-certificate-key", Error, "a certificate with a key that is too short";
     REMOVED_VERSION = "removed-version", Warning, "an API version that clusters no longer have";
+    UNKNOWN_ANNOTATION = "unknown-annotation", Warning, "an annotation that looks like the controller's, and that it does not read";
     FOREIGN_ANNOTATION = "foreign-annotation", Notice, "an annotation that another controller reads";
     STAND_IN = "stand-in", Notice, "a text that stands for what somebody should put in";
     UNUSED_SUPPRESSION = "unused-suppression", Warning, "a finding is to be ignored that is not there";

@@ -80,6 +80,14 @@ impl Dialect {
         }
     }
 
+    /// The annotations of a kind that it reads, where those of its own can be told from others.
+    pub fn annotations(self, kind: &str) -> Option<contour::annotations::Known> {
+        match self {
+            Dialect::Ambassador => None,
+            Dialect::Contour => contour::annotations::known(kind),
+        }
+    }
+
     /// Which fields refer to which objects.
     pub fn relations(self, objects: &Objects, config: &Config) -> Vec<Relation> {
         match self {

@@ -2,6 +2,7 @@
 //!
 //! Follows projectcontour/contour of August 2026 as a cluster runs it: API server, `contour serve`, and the Gateway provisioner.
 
+pub mod annotations;
 pub mod cluster;
 pub mod defaults;
 pub mod duty;

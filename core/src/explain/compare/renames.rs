@@ -12,6 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::prost::Message;
 use core::cmp::Reverse;
+use hashbrown::HashSet;
 use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};
 use pb::listener::{FilterChain, filter::ConfigType};
 use pb::matcher::string_matcher::MatchPattern;
@@ -122,8 +123,8 @@ fn made_by(side: &Side<'_>, pointer: &str) -> Option<ResourceRef> {
 }
 
 /// All names that hosts go by.
-fn names(config: &EnvoyConfig) -> BTreeSet<&str> {
-    let mut out = BTreeSet::new();
+fn names(config: &EnvoyConfig) -> HashSet<&str> {
+    let mut out = HashSet::new();
     for (_, table) in config.route_tables() {
         for host in &table.virtual_hosts {
             out.extend(host.domains.iter().map(String::as_str));

@@ -73,9 +73,18 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     }
     let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
     let what = if request.tls { "TLS" } else { "plain text" };
-    let ((listener, _, port), why) = match all.iter().find(fits) {
+    // Nobody else reaches what listens to its own machine only, as the admin interface does.
+    let is_own = |of: &&(&'a Placed<Listener>, &str, u32)| of.1.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let mut reachable: Vec<_> = all.iter().filter(|of| !is_own(of)).collect();
+    if reachable.is_empty() {
+        reachable.extend(&all);
+    }
+    let ((listener, _, port), why) = match reachable.iter().copied().find(fits) {
         Some(found) => (found, format!("it is the first with {what}; --port chooses another")),
-        None => (all.first()?, format!("it is the first, as none has {what}; --port chooses another")),
+        None => {
+            let plain = reachable.iter().copied().find(|(.., port)| matches!(port, 80 | 8080)).or(reachable.first().copied());
+            (plain?, format!("none has {what}; --port chooses another"))
+        }
     };
     Some(Chosen { listener, why: Some(why), port: *port })
 }

@@ -8,6 +8,7 @@ use super::describe::{Scopes, cluster, filters, is_preflight, listener_name, set
 use super::headers::{Level, Values, mutate};
 use super::manager::{Prepared, is_upgrade, prepare};
 use super::matcher::{Subject, check, path_words};
+use super::request::host_of;
 use super::simulation::{ClusterShare, HeaderChange, HostChoice, Outcome, Place, RouteRef, Simulation, Tried, Upstream};
 use super::table::{Host, Table};
 use super::{Detail, Gateway, Protocol, Request};
@@ -156,7 +157,13 @@ impl<'a> Run<'_, 'a> {
             self.out.host = Some(choice);
             self.out.status = Some(404);
             self.out.filters = filters(manager, &Scopes { route: None, host: None, table: Some(table.config) });
-            return self.ends(Outcome::NoVirtualHost, format!("no virtual host has the domain {looked_for}; Envoy answers 404"));
+            let alone = host_of(&looked_for);
+            let port = if alone.len() < looked_for.len() && table.host(alone).is_some() {
+                format!(" (one has {alone}: the port counts here, and clients send any but 80 and 443)")
+            } else {
+                String::new()
+            };
+            return self.ends(Outcome::NoVirtualHost, format!("no virtual host has the domain {looked_for}{port}; Envoy answers 404"));
         };
         choice.domain = Some(found.domain);
         choice.by = Some(found.by);

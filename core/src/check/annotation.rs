@@ -1,0 +1,34 @@
+//! Annotations that look like the controller's own, and that it does not read.
+//!
+//! What must not be here: which it reads (dialects), and annotations of other controllers (`stale`).
+
+use super::whole::Whole;
+use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::resource::nearest;
+use crate::text::Node;
+use alloc::format;
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    let compilation = whole.compilation;
+    for object in compilation.objects.iter().filter(|object| !object.broken) {
+        let kind = &*object.key.kind;
+        let Some(known) = compilation.dialect.annotations(kind) else { continue };
+        let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
+        for entry in annotations.into_iter().flatten() {
+            let is_own = known.prefixes.iter().any(|prefix| entry.key.starts_with(prefix));
+            if !is_own || known.names.contains(&&*entry.key) {
+                continue;
+            }
+            let message = format!("{} reads no annotation `{}` of {} {kind}", compilation.dialect.controller(), entry.key, article(kind));
+            let mut finding = Diagnostic::new(&codes::UNKNOWN_ANNOTATION, message, Place::key(object.id, entry.value.id)).about(object.key.clone());
+            if let Some(near) = nearest(&entry.key, known.names.iter().copied()) {
+                finding = finding.help(format!("did you mean `{near}`?"));
+            }
+            whole.tell(finding);
+        }
+    }
+}
+
+fn article(word: &str) -> &'static str {
+    if word.starts_with(['A', 'E', 'I', 'O', 'U', 'H']) { "an" } else { "a" }
+}

@@ -1,0 +1,73 @@
+//! Ports that Services do not have.
+//!
+//! What must not be here: ports of listeners (`listening`), and Services that are looked up while compiling, which dialects tell of.
+
+use super::naming::{is_called, names_of};
+use super::whole::{Whole, clusters_of};
+use crate::diagnostic::codes;
+use crate::dialect::kubernetes::at_name;
+use crate::explain::relation::references;
+use crate::resource::{Object, ObjectId, Origin};
+use crate::text::Node;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// So many ports are told.
+const MOST: usize = 4;
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    let compilation = whole.compilation;
+    let mut services: HashMap<ObjectId, Vec<(&Object, Option<Origin>)>> = HashMap::new();
+    for reference in references(compilation).into_iter().filter(|reference| reference.relation == "service") {
+        let service = reference.to.ok().and_then(|to| compilation.objects.get(to)).filter(|object| *object.key.kind == *"Service");
+        if let Some(service) = service {
+            services.entry(reference.from).or_default().push((service, reference.at));
+        }
+    }
+    if services.is_empty() {
+        return;
+    }
+    for (route, forward) in whole.forwards() {
+        let targets = clusters_of(forward);
+        let alone = targets.len() == 1 && route.origins.len() == 1;
+        for (name, origin) in targets {
+            let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
+            let Some([(service, at)]) = owner.and_then(|owner| services.get(&owner)).map(Vec::as_slice) else { continue };
+            let Some(ports) = ports(service) else { continue };
+            let Some(cluster) = whole.clusters.get(name).copied() else { continue };
+            let asked = names_of(cluster).iter().find(|endpoint| is_called(&endpoint.value.address, &service.key.name));
+            let Some(port) = asked.map(|endpoint| endpoint.value.port).filter(|port| !ports.contains(port)) else { continue };
+            let all: Vec<String> = ports.iter().take(MOST).map(ToString::to_string).collect();
+            let more = if ports.len() > MOST { " and others" } else { "" };
+            let message = format!("the Service `{}` has no port {port}, but {}{more}: connecting to it fails", service.key.name, all.join(", "));
+            let finding = whole.finding(&codes::NO_SUCH_PORT, *at, message).related(at_name(service), "the Service");
+            let help = match &ports[..] {
+                [one] => format!("write the port: `{}:{one}`", service.key.name),
+                _ => "name one of its ports".into(),
+            };
+            whole.tell(finding.help(help));
+        }
+    }
+}
+
+/// The ports at which a Service can be reached by its name; nothing where that cannot be told.
+fn ports(service: &Object) -> Option<Vec<u32>> {
+    let spec = service.root.get("spec")?;
+    if spec.get("type").and_then(Node::as_str) == Some("ExternalName") {
+        return None;
+    }
+    let number = |node: Option<&Node>| node.and_then(Node::as_i64).and_then(|port| u32::try_from(port).ok());
+    let headless = spec.get("clusterIP").and_then(Node::as_str) == Some("None");
+    let mut out = Vec::new();
+    for port in spec.get("ports").and_then(Node::as_array)? {
+        let own = number(port.get("port"))?;
+        out.push(match port.get("targetPort") {
+            // Its name leads to the pods themselves.
+            Some(target) if headless => number(Some(target))?,
+            _ => own,
+        });
+    }
+    (!out.is_empty()).then_some(out)
+}

@@ -1,0 +1,54 @@
+//! The annotations that Contour reads, by kind.
+//!
+//! Source of behaviour: Contour `internal/annotation/annotations.go`. What must not be here: what they do.
+
+/// Annotations of a kind.
+pub struct Known {
+    /// What the controller's own begin with.
+    pub prefixes: &'static [&'static str],
+    /// Those that it reads.
+    pub names: &'static [&'static str],
+}
+
+const INGRESS: Known = Known {
+    prefixes: &["projectcontour.io/", "ingress.kubernetes.io/"],
+    names: &[
+        "ingress.kubernetes.io/force-ssl-redirect",
+        "projectcontour.io/ingress.class",
+        "projectcontour.io/num-retries",
+        "projectcontour.io/per-try-timeout",
+        "projectcontour.io/request-timeout",
+        "projectcontour.io/response-timeout",
+        "projectcontour.io/retry-on",
+        "projectcontour.io/tls-cert-namespace",
+        "projectcontour.io/tls-maximum-protocol-version",
+        "projectcontour.io/tls-minimum-protocol-version",
+        "projectcontour.io/websocket-routes",
+    ],
+};
+
+const SERVICE: Known = Known {
+    prefixes: &["projectcontour.io/"],
+    names: &[
+        "projectcontour.io/max-connections",
+        "projectcontour.io/max-pending-requests",
+        "projectcontour.io/max-requests",
+        "projectcontour.io/max-retries",
+        "projectcontour.io/per-host-max-connections",
+        "projectcontour.io/upstream-protocol.h2",
+        "projectcontour.io/upstream-protocol.h2c",
+        "projectcontour.io/upstream-protocol.tls",
+    ],
+};
+
+const PROXY: Known = Known { prefixes: &["projectcontour.io/"], names: &["projectcontour.io/ingress.class"] };
+
+/// Those of a kind, if it has any.
+pub fn known(kind: &str) -> Option<Known> {
+    match kind {
+        "Ingress" => Some(INGRESS),
+        "Service" => Some(SERVICE),
+        "HTTPProxy" => Some(PROXY),
+        _ => None,
+    }
+}
