@@ -10,9 +10,13 @@ use alloc::format;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     let compilation = whole.compilation;
+    let all = compilation.dialect.annotations();
+    if all.is_empty() {
+        return;
+    }
     for object in compilation.objects.iter().filter(|object| !object.broken) {
         let kind = &*object.key.kind;
-        let Some(known) = compilation.dialect.annotations(kind) else { continue };
+        let Some((_, known)) = all.iter().find(|(of, _)| *of == kind) else { continue };
         let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
         for entry in annotations.into_iter().flatten() {
             let is_own = known.prefixes.iter().any(|prefix| entry.key.starts_with(prefix));
@@ -21,7 +25,10 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             }
             let message = format!("{} reads no annotation `{}` of {} {kind}", compilation.dialect.controller(), entry.key, article(kind));
             let mut finding = Diagnostic::new(&codes::UNKNOWN_ANNOTATION, message, Place::key(object.id, entry.value.id)).about(object.key.clone());
-            if let Some(near) = nearest(&entry.key, known.names.iter().copied()) {
+            let other = all.iter().find(|(_, of)| of.names.contains(&&*entry.key)).map(|(other, _)| *other);
+            if let Some(other) = other {
+                finding = finding.help(format!("it counts on {} {other}", article(other)));
+            } else if let Some(near) = nearest(&entry.key, known.names.iter().copied()) {
                 finding = finding.help(format!("did you mean `{near}`?"));
             }
             whole.tell(finding);

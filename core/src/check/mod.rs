@@ -52,5 +52,6 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     annotation::check(&mut whole);
     found.extend(whole.finish());
     compilation.diagnostics.append(&mut found);
+    reference::secrets_elsewhere(compilation);
     settle::settle(compilation, policy);
 }

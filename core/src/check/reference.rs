@@ -3,11 +3,13 @@
 //! What must not be here: which fields refer (dialects), and what is wrong with what is there.
 
 use super::whole::Whole;
-use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::compile::Compilation;
+use crate::diagnostic::{Diagnostic, Place, Related, codes};
 use crate::explain::relation::references;
 use crate::resource::{Object, ObjectId, nearest};
 use crate::text::Str;
 use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use hashbrown::{HashMap, HashSet};
 
@@ -67,9 +69,39 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         };
         let qualified = elsewhere.and_then(|object| Some(format!("{}.{}", object.key.name, object.key.namespace.as_ref()?)));
         let meant = near.map(Into::into).or(qualified);
-        let help =
-            meant.map_or_else(|| "add it to the input, or mend the name".into(), |meant: alloc::string::String| format!("did you mean `{meant}`?"));
+        let help = meant.map_or_else(|| "add it to the input, or mend the name".into(), |meant: String| format!("did you mean `{meant}`?"));
         whole.tell(finding.help(help));
+    }
+}
+
+/// Where a Secret is not found, tells of one of that name in another namespace.
+pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
+    if !compilation.diagnostics.iter().any(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
+        return;
+    }
+    let mut secrets: HashMap<&Str, &Object> = HashMap::new();
+    for object in compilation.objects.iter().filter(|object| !object.broken && *object.key.kind == *"Secret" && object.key.namespace.is_some()) {
+        secrets.entry(&object.key.name).or_insert(object);
+    }
+    let path = |place: &Place| {
+        let Place::Node { object, node, .. } = place else { return None };
+        Some((*object, compilation.objects.get(*object)?.path(*node).to_string()))
+    };
+    let mut found: HashMap<(ObjectId, String), (Place, String)> = HashMap::new();
+    for reference in references(compilation).iter().filter(|reference| reference.to.is_err() && *reference.key.kind == *"Secret") {
+        let (Some(at), Some(secret)) = (path(&Place::origin(reference.at)), secrets.get(&reference.key.name)) else { continue };
+        let namespace = secret.key.namespace.as_deref().unwrap_or_default();
+        let help = format!("there is one in the namespace {namespace}: name that too, where it may be named, or copy the Secret");
+        found.insert(at, (crate::dialect::kubernetes::at_name(secret), help));
+    }
+    for finding in compilation.diagnostics.iter_mut().filter(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
+        // The name may be a field of what refers.
+        let Some((object, field)) = path(&finding.place) else { continue };
+        let whole = field.strip_suffix(".name").unwrap_or(&field).to_string();
+        if let Some((at, help)) = found.get(&(object, field)).or_else(|| found.get(&(object, whole))) {
+            finding.related.push(Related { place: at.clone(), message: "the Secret of another namespace".into() });
+            finding.help = Some(help.clone());
+        }
     }
 }
 

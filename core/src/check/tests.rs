@@ -153,3 +153,18 @@ fn a_service_of_another_namespace_is_not_the_one_that_is_meant() {
     assert_eq!(codes(", namespace: shop", ", namespace: shop"), [""; 0]);
     assert_eq!(codes("", ""), [""; 0]);
 }
+
+#[test]
+fn a_secret_of_another_namespace_is_told_where_none_is_found() {
+    let text = "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop, namespace: shop}\nspec: {hostname: shop.example.com, tlsSecret: {name: cert}}\n";
+    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert, namespace: certs}\ntype: kubernetes.io/tls\nstringData: {tls.crt: '', tls.key: ''}\n";
+    let helps = |text: String| {
+        let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::default());
+        check(&mut compilation, &Policy::default(), &mut Emitted::new());
+        let found = compilation.diagnostics.iter().filter(|finding| finding.code.name == "secret-not-found");
+        found.map(|finding| (finding.related.len(), finding.help.clone().unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let [(1, help)] = &helps(format!("{text}{secret}"))[..] else { panic!("{:?}", helps(format!("{text}{secret}"))) };
+    assert!(help.starts_with("there is one in the namespace certs"), "{help}");
+    assert!(matches!(&helps(text.into())[..], [(0, help)] if !help.contains("certs")));
+}

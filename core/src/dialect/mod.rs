@@ -80,11 +80,11 @@ impl Dialect {
         }
     }
 
-    /// The annotations of a kind that it reads, where those of its own can be told from others.
-    pub fn annotations(self, kind: &str) -> Option<contour::annotations::Known> {
+    /// The annotations that it reads, of each kind where those of its own can be told from others.
+    pub fn annotations(self) -> &'static [(&'static str, contour::annotations::Known)] {
         match self {
-            Dialect::Ambassador => None,
-            Dialect::Contour => contour::annotations::known(kind),
+            Dialect::Ambassador => &[],
+            Dialect::Contour => contour::annotations::ALL,
         }
     }
 

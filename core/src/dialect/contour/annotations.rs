@@ -43,12 +43,5 @@ const SERVICE: Known = Known {
 
 const PROXY: Known = Known { prefixes: &["projectcontour.io/"], names: &["projectcontour.io/ingress.class"] };
 
-/// Those of a kind, if it has any.
-pub fn known(kind: &str) -> Option<Known> {
-    match kind {
-        "Ingress" => Some(INGRESS),
-        "Service" => Some(SERVICE),
-        "HTTPProxy" => Some(PROXY),
-        _ => None,
-    }
-}
+/// Those of each kind that has any.
+pub const ALL: &[(&str, Known)] = &[("Ingress", INGRESS), ("Service", SERVICE), ("HTTPProxy", PROXY)];

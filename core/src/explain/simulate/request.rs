@@ -74,6 +74,9 @@ impl Request {
         let (authority, path) = rest.split_at(end);
         let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        if authority.contains(char::is_whitespace) || authority.starts_with('[') != authority.contains(']') {
+            return Err(format!("`{authority}` in the URL `{url}` is no host"));
+        }
         if authority.is_empty() {
             return Err(format!("the URL `{url}` has no host"));
         }
