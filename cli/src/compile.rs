@@ -10,7 +10,7 @@ use chancery_core::backend::{Rope, envoy};
 use chancery_core::compile::{Compilation, Compiler};
 use chancery_core::config::Answer;
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{Positions, dump_tree, dump_with_origins, findings_of_all};
+use chancery_core::explain::{Positions, dump_config, dump_tree, dump_with_origins, findings_of_all};
 use chancery_core::ir::{SecretReference, Spelling};
 use chancery_core::text::{Limits, Node, Value, parse, to_json, to_yaml};
 use std::io::IsTerminal;
@@ -163,7 +163,7 @@ impl Writer<'_> {
         }
         let compilation = self.compilation;
         Ok(match kind {
-            Kind::Config => compilation.config.dump(),
+            Kind::Config => dump_config(compilation).0,
             kind if kind.is_answer() => compilation
                 .answers
                 .documents

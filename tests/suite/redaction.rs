@@ -1,7 +1,7 @@
 //! Key material is in no output.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::explain::{Positions, Snapshot, View, Viewed, dump_with_origins, explain_line, graph};
+use chancery_core::explain::{Positions, Snapshot, View, Viewed, dump_config, dump_with_origins, explain_line, graph};
 use chancery_core::resource::SourceId;
 use chancery_core::text::to_json;
 use chancery_tests::work::{Work, inputs, options};
@@ -94,7 +94,7 @@ fn key_material_is_in_no_output() {
         outputs.push(("ir in Rust", format!("{:?}", compilation.ir)));
         outputs.push(("objects in Rust", format!("{:?}", compilation.objects)));
         outputs.push(("config in Rust", format!("{:?}", compilation.config)));
-        outputs.push(("config", to_json(&compilation.config.dump(), false)));
+        outputs.push(("config", to_json(&dump_config(compilation).0, false)));
         outputs.push(("graph", serde_json::to_string(&graph(compilation, &positions)).expect("JSON")));
         let snapshot = Snapshot::new(compilation, &options(line).expect("options"), &[], false);
         let replayed = Work::new(&snapshot.inputs(), &snapshot.options);

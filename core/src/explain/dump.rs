@@ -9,9 +9,9 @@ use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::output_map::Trace;
 use crate::compile::Compilation;
-use crate::config::{Config, Resource};
+use crate::dialect::{Dialect, contour};
 use crate::ir::Ir;
-use crate::resource::Origin;
+use crate::resource::{ObjectId, Origin, Rule};
 use crate::text::{Node, Object, Str, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -33,18 +33,41 @@ pub fn dump_tree(ir: &Ir) -> Node {
 }
 
 /// The configuration as loaded as a tree, and where in it each field went. Key material is in neither.
-pub fn dump_config(config: &Config) -> (Node, OutputMap) {
+pub fn dump_config(compilation: &Compilation) -> (Node, OutputMap) {
     let mut trace = Trace::on();
-    for (key, bucket) in config.keys().filter_map(|key| Some((key, config.get_config(key)?))) {
-        trace.at(key, |t| bucket.iter().for_each(|(name, resource)| t.at(name, |t| written(&resource.spec, resource, t))));
+    let tree = match compilation.dialect {
+        Dialect::Ambassador => {
+            let config = &compilation.config;
+            for (key, bucket) in config.keys().filter_map(|key| Some((key, config.get_config(key)?))) {
+                trace.at(key, |t| bucket.iter().for_each(|(name, of)| t.at(name, |t| written(&of.spec, (of.object, of.rule), t))));
+            }
+            config.dump()
+        }
+        Dialect::Contour => held(compilation, &mut trace),
+    };
+    (tree, OutputMap::new(trace.finish(), Vec::new()))
+}
+
+/// What the API server holds for the controller, by kind and name.
+fn held(compilation: &Compilation, trace: &mut Trace) -> Node {
+    let mut kinds = Object::new();
+    for (kind, objects) in contour::held(&compilation.objects, &compilation.answers) {
+        let mut names = Object::new();
+        trace.at(kind, |t| {
+            for (name, object, root) in objects {
+                t.at(&name, |t| written(&root, (object, Rule::Field), t));
+                names.insert(name, Node::clone(&root));
+            }
+        });
+        kinds.insert(kind, Node::synthesised(Value::Object(names)));
     }
-    (config.dump(), OutputMap::new(trace.finish(), Vec::new()))
+    Node::synthesised(Value::Object(kinds))
 }
 
 /// What stands in a text comes from there. Trees are as deep as readers let them be.
-fn written(node: &Node, of: &Resource, t: &mut Trace) {
+fn written(node: &Node, of: (ObjectId, Rule), t: &mut Trace) {
     if node.id.is_some() {
-        t.here(Origin::new(of.object, node.id, of.rule));
+        t.here(Origin::new(of.0, node.id, of.1));
     }
     match &node.value {
         Value::Object(entries) => entries.iter().for_each(|entry| t.at(&entry.key, |t| written(&entry.value, of, t))),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::compile::{Compilation, Compiler, Options};
 use crate::resource::{Input, Inputs, SourceId};
-use crate::text::{TextRange, to_json};
+use crate::text::{Node, TextRange, to_json};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -257,4 +257,34 @@ fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
     assert_eq!(seen, [("folded:Mapping/default", Some(49)), ("Mapping/m7/default", None), ("Host/all/default", None)]);
     let edges: Vec<(&str, &str)> = graph.edges.iter().map(|edge| (edge.from.as_str(), edge.to.as_str())).collect();
     assert_eq!(edges, [("folded:Mapping/default", "Host/all/default"), ("Mapping/m7/default", "Host/all/default")]);
+}
+
+#[test]
+fn what_the_api_server_holds_is_the_configuration_of_contour() {
+    let text = "\
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: refused, namespace: a}
+spec: {virtualhost: {fqdn: 7}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: quote, namespace: a}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key, namespace: a}
+stringData: {password: hunter2}
+";
+    let inputs = Inputs::one("in.yaml", text);
+    let options = Options { dialect: Some(crate::dialect::Dialect::Contour), ..Options::default() };
+    let compilation = Compiler::new().compile(&inputs, &options);
+    let (tree, map) = dump_config(&compilation);
+    let json = to_json(&tree, false);
+    assert!(!json.contains("refused") && !json.contains("hunter2"), "{json}");
+    assert_eq!(tree.at(&["Service", "a/quote", "spec", "ports"]).and_then(Node::as_array).map(Vec::len), Some(1), "{json}");
+    assert!(json.contains(r#""protocol":"TCP""#), "defaults are in: {json}");
+    assert!(map.get("/Service/a~1quote/spec/ports/0/port").is_some());
+    assert!(map.get("/Service/a~1quote/spec/ports/0/protocol").is_none(), "nobody wrote it");
 }

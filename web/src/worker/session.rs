@@ -269,7 +269,7 @@ impl Session {
                     (viewed.root, viewed.map)
                 }
                 Doc::Ir => explain::dump(&compilation.ir),
-                Doc::Config => explain::dump_config(&compilation.config),
+                Doc::Config => explain::dump_config(compilation),
             };
             let tree = Tree::new(root, map);
             match before.remove(&doc) {

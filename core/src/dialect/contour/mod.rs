@@ -25,15 +25,39 @@ pub use options::{Controller, Options};
 use crate::config::{Answers, Ledger};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Ir;
-use crate::resource::{Objects, ReadOptions};
+use crate::resource::{ObjectId, Objects, ReadOptions};
+use crate::text::{Node, Str};
+use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use cluster::Cluster;
+use cluster::{Admitted, Cluster};
+use kinds::Kind;
 use settings::Settings;
 use source::Source;
 
 /// How objects are read: the file that flags lead to is one too.
 pub fn read_options(options: &Options) -> ReadOptions {
     ReadOptions { files: settings::file_name(options).into_iter().collect(), ..ReadOptions::default() }
+}
+
+/// What the API server holds for Contour, by kind, in the order of names (`namespace/name`): with defaults put in and unknown fields gone.
+/// `answers` are those of the compile.
+pub fn held(objects: &Objects, answers: &Answers) -> Vec<(&'static str, Vec<(Str, ObjectId, Arc<Node>)>)> {
+    // Where nothing was refused, nothing need be validated again.
+    let is_valid = !answers.documents.contains_key("admission");
+    let cluster = Cluster::apply(objects, is_valid, &mut Ledger::new(objects), &mut Vec::new());
+    let of_kind = |kind: Kind| {
+        let named = |held: &Admitted<'_>| {
+            let name = match held.namespace().as_str() {
+                "" => held.name().clone(),
+                namespace => format!("{namespace}/{}", held.name()).into(),
+            };
+            (name, held.object.id, held.root.clone())
+        };
+        cluster.all(kind).map(named).collect::<Vec<_>>()
+    };
+    let all = kinds::ALL.iter().map(|(kind, definition)| (definition.name, of_kind(*kind)));
+    all.filter(|(_, objects)| !objects.is_empty()).collect()
 }
 
 /// From objects to the IR and the other answers.

@@ -190,7 +190,9 @@ fn route_label(route: &Route, path: String) -> String {
         RouteAction::Redirect(_) => Vec::from(["redirects".into()]),
         RouteAction::Respond(answer) => Vec::from([format!("answers {}", answer.status.value)]),
     };
-    for header in &route.matcher.headers {
+    // The host, which most routes of a virtual host ask for, comes last.
+    let (hosts, others): (Vec<_>, Vec<_>) = route.matcher.headers.iter().partition(|header| header.value.name == ":authority");
+    for header in others.into_iter().chain(hosts) {
         let name = header.value.name.strip_prefix(':').unwrap_or(&header.value.name);
         more.push(matched(name, &header.value.value, header.value.invert));
     }

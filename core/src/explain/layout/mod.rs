@@ -52,7 +52,7 @@ pub struct Spacing {
 
 impl Default for Spacing {
     fn default() -> Self {
-        Self { column: 64, row: 14, band: 48 }
+        Self { column: 48, row: 14, band: 48 }
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) const TEXT_AT: i32 = 34;
 /// Room after the text.
 const PAD: i32 = 12;
 /// The widest box.
-const WIDEST: i32 = 290;
+const WIDEST: i32 = 236;
 /// Size of letters: of titles, of captions, of reasons.
 pub(super) const TITLE: i32 = 13;
 pub(super) const CAPTION: i32 = 10;

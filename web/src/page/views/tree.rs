@@ -174,14 +174,8 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
                 }}
             </div>
             {move || (rows.with(|rows| rows.total) == 0 && app.generation.get() > 0).then(|| view! {
-                <p class="empty">{if doc == Doc::Config && app.compiled.with(|compiled| compiled.resources > 0) {
-                    view! { "This controller keeps no configuration between the resources and what it makes of them: the IR is the next step." }.into_any()
-                } else {
-                    view! {
-                        "Nothing was made. Resources in the editor fill this; the examples show how."
-                        <button class="link" on:click=move |_| app.overlay.set(Some(crate::state::Overlay::Gallery))>"Open the examples"</button>
-                    }.into_any()
-                }}</p>
+                <p class="empty">"Nothing was made. Resources in the editor fill this; the examples show how."
+                <button class="link" on:click=move |_| app.overlay.set(Some(crate::state::Overlay::Gallery))>"Open the examples"</button></p>
             })}
         </div>
     }
