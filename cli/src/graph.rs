@@ -34,7 +34,7 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     Focus { from, depth: args.depth, kinds, only_errors: args.only_errors, written_only: args.format == GraphFormat::Svg && !args.all }
         .apply(&mut graph);
     let most = args.fold.unwrap_or(if args.format == GraphFormat::Json { 0 } else { MOST });
-    let joined = if most == 0 { 0 } else { graph.fold(most) };
+    let joined = if most == 0 { 0 } else { graph.fold(most, &[]) };
     if joined > 0 {
         complain(&format!("{joined} nodes are folded into those of their kind: --from, --kind or --only-errors show a part, --fold 0 all of them"));
     }

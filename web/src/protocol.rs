@@ -362,6 +362,8 @@ pub struct Thread {
     pub resources: Vec<ResourceRef>,
     /// Boxes of the graph, by id.
     pub nodes: Vec<String>,
+    /// The box of each where the graph is folded.
+    pub groups: Vec<String>,
     /// Places in the bootstrap.
     pub envoy: Vec<String>,
     /// The first row of each document that belongs to it, as folded now.
@@ -434,6 +436,10 @@ pub struct GraphFocus {
     pub only_errors: bool,
     /// Without what the controller adds by itself.
     pub written_only: bool,
+    /// Whether what is alike is joined; where nothing is said, where there is much.
+    pub fold: Option<bool>,
+    /// Groups that stay open, by the ids of their boxes.
+    pub open: Vec<String>,
 }
 
 /// The graph as it is drawn.
@@ -451,6 +457,8 @@ pub struct Drawing {
     pub frames: Vec<Frame>,
     /// Lines.
     pub lines: Vec<Line>,
+    /// How many nodes are in boxes that stand for many.
+    pub folded: usize,
     /// All kinds that the whole graph has, each with how many nodes.
     pub kinds: Vec<(String, usize)>,
 }
@@ -478,6 +486,8 @@ pub struct Frame {
     pub height: i32,
     /// Whether it is not there.
     pub missing: bool,
+    /// Whether it stands for many that are alike.
+    pub folded: bool,
     /// Whether that is fine, or it has no effect.
     pub faint: bool,
     /// Errors found in it.

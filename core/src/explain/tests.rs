@@ -251,8 +251,8 @@ fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
         graph
     };
     let mut graph = large();
-    assert_eq!(graph.fold(51), 0, "it is small enough");
-    assert_eq!(graph.fold(50), 49);
+    assert_eq!(graph.fold(51, &[]), 0, "it is small enough");
+    assert_eq!(graph.fold(50, &[]), 49);
     let seen: Vec<(&str, Option<u32>)> = graph.nodes.iter().map(|node| (node.id.as_str(), node.folded)).collect();
     assert_eq!(seen, [("folded:Mapping/default", Some(49)), ("Mapping/m7/default", None), ("Host/all/default", None)]);
     let edges: Vec<(&str, &str)> = graph.edges.iter().map(|edge| (edge.from.as_str(), edge.to.as_str())).collect();

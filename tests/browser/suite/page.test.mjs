@@ -106,6 +106,34 @@ describe("one selection through all views", () => {
   });
 });
 
+describe("a graph of many", () => {
+  test("joins what is alike, opens a group where it is clicked, lights the group of what is selected", async () => {
+    const { page, errors, close } = await visit();
+    const mappings = Array.from({ length: 200 }, (_, at) => `---
+apiVersion: getambassador.io/v3alpha1
+kind: Mapping
+metadata: {name: m${at}, namespace: shop}
+spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
+`);
+    await load(page, { "many.yaml": mappings.join("") });
+    const group = page.locator(".box.folded", { hasText: /\d+ × Mapping/ });
+    await group.waitFor({ timeout: 60_000 });
+    assert.ok((await page.locator(".box").count()) < 80, "what is alike is one box");
+    await clickLine(page, "name: m3, ");
+    await page.locator(".box.folded.lit", { hasText: /\d+ × Mapping/ }).waitFor();
+    await group.dispatchEvent("click");
+    await page.locator(".box", { hasText: "m3" }).first().waitFor();
+    assert.equal(await group.count(), 0);
+    const fold = page.getByRole("button", { name: "Fold", exact: true });
+    assert.equal(await fold.getAttribute("aria-pressed"), "true");
+    await fold.click();
+    await page.locator('button[aria-pressed="false"]', { hasText: /^Fold$/ }).waitFor();
+    assert.equal(await page.locator(".box.folded").count(), 0);
+    assert.deepEqual(errors, []);
+    await close();
+  });
+});
+
 describe("the editor", () => {
   test("mends what can be mended", async () => {
     const { page, close } = await visit();

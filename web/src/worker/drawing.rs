@@ -16,7 +16,11 @@ fn kind_of(node: &GraphNode) -> String {
     }
 }
 
-fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, Vec<(String, usize)>) {
+/// More nodes than these are folded, unless something else is asked for.
+const MANY: usize = 300;
+
+/// The part of the graph that is asked for, how many nodes are folded in it, and all kinds of the whole.
+fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usize)>) {
     let mut graph = whole.clone();
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for node in &graph.nodes {
@@ -36,12 +40,17 @@ fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, Vec<(String, usize)>) {
     if all_hidden {
         graph = Graph::default();
     }
-    (graph, kinds)
+    let folded = match focus.fold {
+        Some(false) => 0,
+        Some(true) => graph.fold(0, &focus.open),
+        None => graph.fold(MANY, &focus.open),
+    };
+    (graph, folded, kinds)
 }
 
 /// The graph, and where its boxes go.
 pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
-    let (graph, kinds) = focused(whole, focus);
+    let (graph, folded, kinds) = focused(whole, focus);
     let picture = picture(&graph, &PictureOptions { before: std::mem::take(tops), ..PictureOptions::default() });
     *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).collect();
     let makers = makers(&graph);
@@ -56,6 +65,7 @@ pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>)
         width: frame.width,
         height: frame.height,
         missing: node.kind == NodeKind::Missing,
+        folded: node.folded.is_some(),
         faint: frame.assumed || frame.faint,
         errors: frame.errors,
         warnings: frame.warnings,
@@ -76,6 +86,7 @@ pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>)
         compact: picture.compact,
         frames: picture.frames.iter().zip(&graph.nodes).map(frame).collect(),
         lines: lines.collect(),
+        folded,
         kinds,
     }
 }
@@ -89,12 +100,12 @@ fn makers(graph: &Graph) -> HashMap<&str, Span> {
 
 /// The picture as a file.
 pub fn picture_of(whole: &Graph, focus: &GraphFocus) -> String {
-    let (graph, _) = focused(whole, focus);
+    let (graph, ..) = focused(whole, focus);
     svg(&picture(&graph, &PictureOptions::default()))
 }
 
-/// The boxes that belong to a selection: its resources, and what was made of them.
-pub fn lit(graph: &Graph, compilation: &Compilation, thread: &Thread) -> Vec<String> {
+/// The boxes that belong to a selection: its resources, and what was made of them; and the box of each where the graph is folded.
+pub fn lit(graph: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<String>, Vec<String>) {
     let resources = thread.resources(compilation);
     let own: BTreeSet<&str> = graph
         .nodes
@@ -103,5 +114,9 @@ pub fn lit(graph: &Graph, compilation: &Compilation, thread: &Thread) -> Vec<Str
         .map(|node| node.id.as_str())
         .collect();
     let made = graph.edges.iter().filter(|edge| edge.relation == Relation::Makes && own.contains(edge.from.as_str())).map(|edge| edge.to.as_str());
-    own.iter().copied().chain(made).map(String::from).collect()
+    let lit: BTreeSet<&str> = own.iter().copied().chain(made).collect();
+    let nodes = graph.nodes.iter().filter(|node| lit.contains(node.id.as_str()));
+    // Its own resources come first.
+    let (first, others): (Vec<&GraphNode>, Vec<&GraphNode>) = nodes.partition(|node| own.contains(node.id.as_str()));
+    first.into_iter().chain(others).map(|node| (node.id.clone(), node.folded_into())).unzip()
 }

@@ -305,7 +305,7 @@ impl Session {
             }
         }
         self.whole_graph();
-        thread.nodes = self.graph.as_ref().map(|graph| drawing::lit(graph, &self.compilation, &core)).unwrap_or_default();
+        (thread.nodes, thread.groups) = self.graph.as_ref().map(|graph| drawing::lit(graph, &self.compilation, &core)).unwrap_or_default();
         thread.rows = rows;
         thread
     }

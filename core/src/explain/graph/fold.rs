@@ -28,22 +28,29 @@ fn group(node: &GraphNode) -> Group {
     (node.kind, kind, namespace, matches!(node.state, Some("ignored" | "shadowed" | "invalid")))
 }
 
-/// The node of a group, still without members.
-fn folded((kind, of, namespace, idle): &Group) -> GraphNode {
+/// The id of a group's node.
+fn id((kind, of, namespace, idle): &Group) -> String {
     let state = if *idle { "/unused" } else { "" };
-    let id = match of.is_empty() {
+    match of.is_empty() {
         true if namespace.is_empty() => format!("folded:{}{state}", kind.name()),
         true => format!("folded:{}/{namespace}{state}", kind.name()),
         false if *kind == NodeKind::Missing => format!("folded:missing:{of}/{namespace}{state}"),
         false => format!("folded:{of}/{namespace}{state}"),
-    };
-    GraphNode { folded: Some(0), ..GraphNode::new(id, *kind, String::new()) }
+    }
+}
+
+impl GraphNode {
+    /// The id of the node that it is part of where the graph is folded.
+    #[must_use]
+    pub fn folded_into(&self) -> String {
+        id(&group(self))
+    }
 }
 
 impl Graph {
     /// Where there are more than `most` nodes, joins those of a kind and a namespace. What is rare stays apart, and so does what is wrong, as
-    /// far as that is few. Tells how many nodes were joined.
-    pub fn fold(&mut self, most: usize) -> usize {
+    /// far as that is few, and the groups that are to stay open, by the ids of their nodes. Tells how many nodes were joined.
+    pub fn fold(&mut self, most: usize, open: &[String]) -> usize {
         if self.nodes.len() <= most {
             return 0;
         }
@@ -56,6 +63,7 @@ impl Graph {
             let (size, wrong) = sizes.entry(group(node)).or_default();
             *size += usize::from(!stays(node, wrong));
         }
+        sizes.retain(|group, _| !open.contains(&id(group)));
         let mut wrong: BTreeMap<Group, usize> = BTreeMap::new();
         let mut groups: BTreeMap<Group, usize> = BTreeMap::new();
         let mut renamed: HashMap<String, String> = HashMap::new();
@@ -69,7 +77,7 @@ impl Graph {
                 continue;
             }
             let at = *groups.entry(group.clone()).or_insert_with(|| {
-                nodes.push(GraphNode { side: node.side, ..folded(&group) });
+                nodes.push(GraphNode { side: node.side, folded: Some(0), ..GraphNode::new(id(&group), group.0, String::new()) });
                 nodes.len() - 1
             });
             let Some(into) = nodes.get_mut(at) else { continue };

@@ -4,7 +4,7 @@
 
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Drawing, Frame, GraphFocus, Line, Question, Target};
+use chancery_web::protocol::{Drawing, Frame, GraphFocus, Line, Question, Target, Thread};
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -13,6 +13,9 @@ use std::collections::HashSet;
 
 /// Boxes that are drawn at once at most; beyond, only those in sight are.
 const CULL_FROM: usize = 250;
+
+/// Lines that are drawn at once at most: more could not be told apart.
+const MOST_LINES: usize = 3_000;
 
 /// The first sight of a graph is no smaller than this, unless it is so large that a survey says more.
 const SMALLEST: f64 = 0.4;
@@ -129,6 +132,9 @@ pub fn GraphView(app: App) -> impl IntoView {
         }
     };
     let choose = move |frame: &Frame| {
+        if frame.folded {
+            return focus.update(|focus| focus.open.push(frame.id.clone()));
+        }
         cursor.set(Some(frame.id.clone()));
         if let Some(span) = &frame.span {
             app.select(Target::Line { file: span.file.clone(), line: span.line });
@@ -191,10 +197,14 @@ pub fn GraphView(app: App) -> impl IntoView {
         event.prevent_default();
         event.stop_propagation();
     };
+    let lit = Memo::new(move |_| {
+        let drawn = drawing.with(|drawing| drawing.frames.iter().map(|frame| frame.id.clone()).collect::<HashSet<_>>());
+        app.thread.with(|thread| thread.as_ref().map(|thread| lit(thread, &drawn)).unwrap_or_default())
+    });
+    let first_lit = move || lit.with(|lit| lit.first().cloned());
     // The selection comes into sight.
     Effect::new(move |_| {
-        let first = app.thread.with(|thread| thread.as_ref().and_then(|thread| thread.nodes.first().cloned()));
-        if let Some(id) = first {
+        if let Some(id) = first_lit() {
             request_animation_frame(move || show(&id));
         }
     });
@@ -258,6 +268,10 @@ pub fn GraphView(app: App) -> impl IntoView {
             <input class="field grow" type="search" placeholder="Find in the graph" aria-label="Find in the graph" prop:value=move || wanted.get() on:input=move |event| find(event_target_value(&event)) />
             <button class="quiet" aria-pressed=move || focus.with(|focus| focus.only_errors).to_string() on:click=move |_| { focus.update(|focus| focus.only_errors = !focus.only_errors); touched.set(false); }>"Only wrong"</button>
             <button class="quiet" aria-pressed=move || focus.with(|focus| !focus.from.is_empty()).to_string() on:click=around>"Around"</button>
+            <button
+                class="quiet" aria-pressed=move || drawing.with(|drawing| drawing.folded > 0).to_string() title="Join what is alike: a kind in a namespace"
+                on:click=move |_| { let folded = drawing.with_untracked(|drawing| drawing.folded > 0); focus.update(|focus| { focus.fold = Some(!folded); focus.open.clear(); }); touched.set(false); }
+            >"Fold"</button>
             <button class="quiet" aria-pressed=move || focus.with(|focus| !focus.written_only).to_string() title="Show what the controller adds by itself" on:click=move |_| focus.update(|focus| focus.written_only = !focus.written_only)>"Built in"</button>
             <button class="quiet" aria-pressed=move || listed.get().to_string() title="The graph as a list" on:click=move |_| listed.update(|listed| *listed = !*listed)>"As text"</button>
             <button class="quiet" title="Save as SVG" on:click=save>"SVG"</button>
@@ -273,7 +287,7 @@ pub fn GraphView(app: App) -> impl IntoView {
                     aria-label="Graph. Arrows walk along the lines, Enter selects, plus and minus zoom. The button As text shows the same as a list."
                     on:wheel=wheel on:pointerdown=down on:pointermove=moved on:pointerup=move |_| held.set_value(None) on:keydown=keys
                 >
-                    <Canvas app=app drawing=drawing sight=sight cursor=cursor choose=Callback::new(move |frame: Frame| choose(&frame)) size=Callback::new(move |()| size()) />
+                    <Canvas lit=lit drawing=drawing sight=sight cursor=cursor choose=Callback::new(move |frame: Frame| choose(&frame)) size=Callback::new(move |()| size()) />
                     <div class="zoom" on:pointerdown=move |event| event.stop_propagation()>
                         <button class="quiet" aria-label="Zoom in" on:click=move |_| zoom(1.25, middle())>"+"</button>
                         <button class="quiet" aria-label="Zoom out" on:click=move |_| zoom(0.8, middle())>"−"</button>
@@ -290,6 +304,12 @@ pub fn GraphView(app: App) -> impl IntoView {
     }
 }
 
+/// The boxes of a selection: of what is folded, the box that stands for it.
+fn lit(thread: &Thread, drawn: &HashSet<String>) -> Vec<String> {
+    let groups = thread.groups.iter();
+    thread.nodes.iter().zip(groups).map(|(node, group)| if drawn.contains(node) { node } else { group }).cloned().collect()
+}
+
 /// The next box of the same column.
 fn neighbour(drawing: &Drawing, at: usize, down: bool) -> Option<Frame> {
     let now = drawing.frames.get(at)?;
@@ -299,7 +319,7 @@ fn neighbour(drawing: &Drawing, at: usize, down: bool) -> Option<Frame> {
 
 #[component]
 fn Canvas(
-    app: App,
+    lit: Memo<Vec<String>>,
     drawing: RwSignal<Drawing>,
     sight: RwSignal<Sight>,
     cursor: RwSignal<Option<String>>,
@@ -310,9 +330,7 @@ fn Canvas(
         let Sight { x, y, scale } = sight.get();
         format!("scale({scale}) translate({} {})", -x, -y)
     };
-    let lit = Memo::new(move |_| {
-        app.thread.with(|thread| thread.as_ref().map(|thread| thread.nodes.iter().cloned().collect::<HashSet<_>>()).unwrap_or_default())
-    });
+    let lit = Memo::new(move |_| lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
     // Of many boxes only those in sight are there; the tiles keep that from changing with every step of the mouse.
     let tile = Memo::new(move |_| {
         let many = drawing.with(|drawing| drawing.frames.len() > CULL_FROM);
@@ -332,13 +350,25 @@ fn Canvas(
                 && frame.y <= (bottom + 1) * 400
         }
     };
+    // Which drawing it is: lines are known by it and their place in it.
+    let version = Memo::new(move |before: Option<&u32>| {
+        drawing.track();
+        before.map_or(0, |before| before.wrapping_add(1))
+    });
     let lines = move || {
+        let version = version.get();
         drawing.with(|drawing| {
-            let seen = |line: &&Line| {
+            let seen = |line: &Line| {
                 let ends = [drawing.frames.get(line.from), drawing.frames.get(line.to)];
                 ends.into_iter().flatten().any(&inside)
             };
-            let draw = |line: &Line| {
+            let seen = drawing.lines.iter().enumerate().filter(|(_, line)| seen(line)).map(|(at, _)| (version, at));
+            seen.take(MOST_LINES).collect::<Vec<_>>()
+        })
+    };
+    let draw = move |(_, at): (u32, usize)| {
+        drawing.with_untracked(|drawing| {
+            drawing.lines.get(at).map(|line| {
                 let (from, to) =
                     (drawing.frames.get(line.from).cloned().unwrap_or_default(), drawing.frames.get(line.to).cloned().unwrap_or_default());
                 let class = format!(
@@ -356,8 +386,7 @@ fn Canvas(
                 );
                 let is_lit = move || lit.with(|lit| lit.contains(&from.id) && lit.contains(&to.id));
                 view! { <path class=class class:lit=is_lit d=line.course.clone()><title>{told}</title></path> }
-            };
-            drawing.lines.iter().filter(seen).map(draw).collect_view()
+            })
         })
     };
     let frames = move || drawing.with(|drawing| drawing.frames.iter().filter(|frame| inside(frame)).cloned().collect::<Vec<_>>());
@@ -368,7 +397,7 @@ fn Canvas(
                 {move || drawing.with(|drawing| drawing.supporting.map(|top| view! {
                     <g><line class="rule" x1="0" x2=drawing.width y1=top - 14 y2=top - 14></line><text class="band" x="0" y=top - 20>"Supporting"</text></g>
                 }))}
-                <g class="lines">{lines}</g>
+                <g class="lines"><For each=lines key=|line| *line children=draw /></g>
                 <For each=frames key=|frame| (frame.id.clone(), frame.errors, frame.warnings, frame.title.clone(), frame.width, frame.x, frame.y) let:frame>
                     <Box frame=frame lit=lit cursor=cursor choose=choose compact=compact() />
                 </For>
@@ -385,8 +414,9 @@ fn Box(frame: Frame, lit: Memo<HashSet<String>>, cursor: RwSignal<Option<String>
     let is_cursor = move || cursor.with(|cursor| cursor.as_ref() == Some(&id));
     let wrong = frame.errors > 0 || (frame.missing && !frame.faint);
     let class = format!(
-        "box {}{}{}{}",
+        "box {}{}{}{}{}",
         hue(&frame),
+        if frame.folded { " folded" } else { "" },
         if frame.missing { " missing" } else { "" },
         if frame.faint { " faint" } else { "" },
         if wrong { " wrong" } else { "" }
@@ -395,7 +425,8 @@ fn Box(frame: Frame, lit: Memo<HashSet<String>>, cursor: RwSignal<Option<String>
         let (class, count) = if frame.errors > 0 { ("error", frame.errors) } else { ("warning", frame.warnings) };
         view! { <g class=format!("box-badge {class}")><circle cx=frame.width y="0" r="9"></circle><text x=frame.width y="4" text-anchor="middle">{count}</text></g> }
     });
-    let told = format!("{}: {}{}{}", frame.caption, frame.title, if frame.reason.is_empty() { "" } else { " — " }, frame.reason);
+    let reason = if frame.folded { "click to see each" } else { &frame.reason };
+    let told = format!("{}: {}{}{reason}", frame.caption, frame.title, if reason.is_empty() { "" } else { " — " });
     let chosen = frame.clone();
     let (title_y, text_x) = if compact { (frame.height / 2 + 4, 30) } else { (34, 34) };
     let reason = (!frame.reason.is_empty() && !compact).then(|| view! { <text class="box-reason" x=text_x y=50>{frame.reason.clone()}</text> });
