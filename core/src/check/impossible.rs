@@ -160,5 +160,6 @@ fn host_name(whole: &mut Whole<'_>, name: &Str, origin: Option<Origin>, case_cou
         () => return,
     };
     let message = format!("no request has the host `{name}`: {why}");
-    tell(whole, &codes::IMPOSSIBLE_HOST, origin, message, format!("write `{host}`"));
+    let help = if host.is_empty() { "write the name alone".into() } else { format!("write `{host}`") };
+    tell(whole, &codes::IMPOSSIBLE_HOST, origin, message, help);
 }

@@ -27,7 +27,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let PathRewrite::Prefix(other) = &rewrite.value else { continue };
         let (begins, ends) = (prefix.ends_with('/'), other.ends_with('/'));
         // What is no plain path is told of by itself (`impossible`).
-        if begins == ends || prefix.is_empty() || other.is_empty() || prefix.contains(['?', '#', '*', '{', ' ']) {
+        if begins == ends || prefix.is_empty() || other.is_empty() || !prefix.starts_with('/') || prefix.contains(['?', '#', '*', '{', ' ']) {
             continue;
         }
         let twin: String = if begins { prefix.trim_end_matches('/').into() } else { format!("{prefix}/") };
