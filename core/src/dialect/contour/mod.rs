@@ -40,9 +40,12 @@ pub fn read_options(options: &Options) -> ReadOptions {
     ReadOptions { files: settings::file_name(options).into_iter().collect(), ..ReadOptions::default() }
 }
 
+/// Objects of a kind: name, where it was read, and as it is held.
+pub type Held = (&'static str, Vec<(Str, ObjectId, Arc<Node>)>);
+
 /// What the API server holds for Contour, by kind, in the order of names (`namespace/name`): with defaults put in and unknown fields gone.
 /// `answers` are those of the compile.
-pub fn held(objects: &Objects, answers: &Answers) -> Vec<(&'static str, Vec<(Str, ObjectId, Arc<Node>)>)> {
+pub fn held(objects: &Objects, answers: &Answers) -> Vec<Held> {
     // Where nothing was refused, nothing need be validated again.
     let is_valid = !answers.documents.contains_key("admission");
     let cluster = Cluster::apply(objects, is_valid, &mut Ledger::new(objects), &mut Vec::new());
