@@ -5,22 +5,26 @@
 //! What must not be here: the language of rules (`cel`).
 
 use super::wording::{Frame, go_quoted, go_value, violation};
-use super::{Check, Fault, Once, Others, Path, Schema, Shape, Violation};
+use super::{Check, Fault, Members, Once, Others, Path, Schema, Shape, Violation};
 use crate::text::{Node, Object, Value, to_json};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Goes through the values below one with their schemas; maps' entries are told apart from fields.
-fn below<'n>(node: &'n Node, schema: &Schema, path: &Path<'_>, visit: &mut dyn FnMut(&'n Node, &Schema, &Path<'_>)) {
+/// Goes through the values below one with their schemas: of its fields those that `asks` has a bit for. Maps' entries are told apart from
+/// fields.
+fn below<'n>(node: &'n Node, schema: &Schema, asks: fn(&Members) -> u128, path: &Path<'_>, visit: &mut dyn FnMut(&'n Node, &Schema, &Path<'_>)) {
     match (&node.value, &schema.shape) {
         (Value::Object(object), Shape::Object(members)) => {
-            for entry in object.iter().filter(|entry| !entry.value.is_null()) {
-                match (members.position(&entry.key), members.others) {
-                    (Some(at), _) => visit(&entry.value, &members.fields[at].schema, &path.key(&entry.key)),
-                    (None, Others::Values(values)) => visit(&entry.value, values, &path.entry(&entry.key)),
-                    _ => {}
+            for (_, field) in members.fields_of(asks(members)) {
+                if let Some(value) = object.get(field.name).filter(|value| !value.is_null()) {
+                    visit(value, &field.schema, &path.key(field.name));
+                }
+            }
+            if let Others::Values(values) = members.others {
+                for entry in object.iter().filter(|entry| !entry.value.is_null() && members.position(&entry.key).is_none()) {
+                    visit(&entry.value, values, &path.entry(&entry.key));
                 }
             }
         }
@@ -44,7 +48,7 @@ pub(super) fn repeated(node: &Node, schema: &Schema, path: &Path<'_>, out: &mut 
     {
         items_repeated(items, *once, path, out);
     }
-    below(node, schema, path, &mut |node, schema, path| repeated(node, schema, path, out));
+    below(node, schema, |members| members.once, path, &mut |node, schema, path| repeated(node, schema, path, out));
 }
 
 fn items_repeated(items: &[Node], once: Once, path: &Path<'_>, out: &mut Vec<Violation>) {
@@ -100,5 +104,5 @@ pub(super) fn broken(check: Check<'_>, node: &Node, schema: &Schema, path: &Path
         };
         out.push(violation(node, path, Fault::Broken, format!("`{path}`: {}", rule.message), reference));
     }
-    below(node, schema, path, &mut |node, schema, path| broken(check, node, schema, path, out));
+    below(node, schema, |members| members.rules, path, &mut |node, schema, path| broken(check, node, schema, path, out));
 }

@@ -33,10 +33,6 @@ pub(super) struct Within {
 
 impl Within {
     const NOTHING: Self = Self { once: false, rules: false };
-
-    const fn and(self, other: Self) -> Self {
-        Self { once: self.once || other.once, rules: self.rules || other.rules }
-    }
 }
 
 /// An expression that must be true of a value, in the Common Expression Language.
@@ -166,6 +162,10 @@ pub struct Members {
     pub defaults: u128,
     /// The fields that are always written, one bit each.
     pub always: u128,
+    /// The fields within which items may not repeat, one bit each.
+    pub(super) once: u128,
+    /// The fields within which there are rules, one bit each.
+    pub(super) rules: u128,
     /// What becomes of others.
     pub others: Others,
     /// The fewest entries.
@@ -378,7 +378,8 @@ pub const STRING_MAP: Schema = map(&STRING);
 /// A Go duration, `1m30s`.
 pub const GO_DURATION: Schema = Schema::of(Shape::String(Strings { format: Format::GoDuration, ..PLAIN }));
 
-const NO_MEMBERS: Members = Members { fields: &[], index: &[], required: 0, defaults: 0, always: 0, others: Others::Prune, min: 0, max: u32::MAX };
+const NO_MEMBERS: Members =
+    Members { fields: &[], index: &[], required: 0, defaults: 0, always: 0, once: 0, rules: 0, others: Others::Prune, min: 0, max: u32::MAX };
 
 const PLAIN: Strings = Strings { among: &[], pattern: None, min: 0, max: u32::MAX, format: Format::Plain };
 
@@ -426,7 +427,6 @@ pub const fn any_of(schemas: &'static [Schema]) -> Schema {
 /// macro.
 pub const fn object_of(fields: &'static [Field], index: &'static [u8]) -> Schema {
     let mut members = Members { fields, index, ..NO_MEMBERS };
-    let mut within = Within::NOTHING;
     let mut at = 0;
     while at < fields.len() {
         let bit = 1 << at;
@@ -439,10 +439,15 @@ pub const fn object_of(fields: &'static [Field], index: &'static [u8]) -> Schema
         if matches!(fields[at].wire, Wire::Always) {
             members.always |= bit;
         }
-        within = within.and(fields[at].schema.within);
+        if fields[at].schema.within.once {
+            members.once |= bit;
+        }
+        if fields[at].schema.within.rules {
+            members.rules |= bit;
+        }
         at += 1;
     }
-    Schema::of(Shape::Object(members)).around(within)
+    Schema::of(Shape::Object(members)).around(Within { once: members.once != 0, rules: members.rules != 0 })
 }
 
 /// A field that is kept when it is empty ([`Wire::Kept`]).
