@@ -7,10 +7,14 @@ use crate::style::{Style, count, plain};
 use chancery_core::config::Takes;
 use chancery_core::explain::compare::{Change, ChangeKind, Comparison, RequestChange, Requests, SettingView};
 use chancery_core::explain::{OriginView, Running};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// So many fields of one thing are told.
 const MOST_FIELDS: usize = 12;
+
+/// So many things that change alike are told each by itself; of more the first is told, and the names of so many others.
+const ALIKE: usize = 4;
 
 pub fn report(comparison: &Comparison, requests: Option<&Requests>, running: Option<&Running>, style: &Style) -> String {
     let mut out = String::new();
@@ -19,8 +23,9 @@ pub fn report(comparison: &Comparison, requests: Option<&Requests>, running: Opt
             continue;
         }
         let _ = writeln!(out, "{}  {}", style.bold(title), style.dim(summary(changes)));
-        for change in changes {
+        for (change, others) in alike(changes) {
             one(&mut out, change, style);
+            so_too(&mut out, &others, style);
         }
         out.push('\n');
     }
@@ -112,6 +117,33 @@ pub fn settings(changes: &[SettingView]) -> &'static str {
         Some(Takes::Controllers) => "the controller's controllers must start again",
         _ => "nothing must start again",
     }
+}
+
+/// Changes, each with those that change the same fields from and to the same: with none where these are few.
+fn alike(changes: &[Change]) -> Vec<(&Change, Vec<&Change>)> {
+    let key = |change: &Change| -> Vec<String> {
+        let fields = change.fields.iter().flat_map(|field| [Some(field.path.clone()), field.before.clone(), field.after.clone()]);
+        [change.change.name().into(), change.kind.clone()].into_iter().chain(fields.map(Option::unwrap_or_default)).collect()
+    };
+    let mut groups: HashMap<Vec<String>, Vec<&Change>> = HashMap::new();
+    for change in changes.iter().filter(|change| !change.fields.is_empty()) {
+        groups.entry(key(change)).or_default().push(change);
+    }
+    let told = |change| {
+        let Some((first, others)) = groups.get(&key(change)).filter(|all| all.len() > ALIKE).and_then(|all| all.split_first()) else {
+            return Some((change, Vec::new()));
+        };
+        std::ptr::eq(*first, change).then(|| (change, others.to_vec()))
+    };
+    changes.iter().filter_map(told).collect()
+}
+
+fn so_too(out: &mut String, others: &[&Change], style: &Style) {
+    let Some(one) = others.first() else { return };
+    let names: Vec<&str> = others.iter().take(ALIKE).map(|other| other.name.as_str()).collect();
+    let more = if others.len() > ALIKE { ", ..." } else { "" };
+    let said = format!("and so do {} more of kind {}: {}{more}", others.len(), one.kind, names.join(", "));
+    let _ = writeln!(out, "      {}", style.dim(plain(&said)));
 }
 
 fn one(out: &mut String, change: &Change, style: &Style) {

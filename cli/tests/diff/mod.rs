@@ -83,6 +83,21 @@ fn diff_tells_a_host_under_another_name_once() {
 }
 
 #[test]
+fn diff_tells_many_resources_that_change_alike_once() {
+    let services = |kind: &str| {
+        let one =
+            |at: usize| format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{at}}}\nspec: {{type: {kind}, ports: [{{port: 80}}]}}\n");
+        (0..9).map(one).collect::<String>()
+    };
+    let folder = Folder::with(&[("old.yaml", &services("ClusterIP")), ("new.yaml", &services("NodePort"))]);
+    let out = folder.run(&["diff", "old.yaml", "new.yaml"]).out;
+    assert_eq!(out.matches("spec.type").count(), 1, "{out}");
+    assert!(out.contains("and so do 8 more of kind Service: s1.default, s2.default, s3.default, s4.default, ..."), "{out}");
+    let data = json(&folder.run(&["diff", "--format", "json", "old.yaml", "new.yaml"]).out);
+    assert_eq!(data["resources"].as_array().map(Vec::len), Some(9), "programs get each");
+}
+
+#[test]
 fn what_could_not_be_read_is_told_where_an_answer_does_not_count_it() {
     let folder = Folder::with(&[("gateway.yaml", GATEWAY), ("broken.yaml", "kind: Mapping\nspec: [1\n")]);
     let why = "chancery: not all of broken.yaml could be read, from line 2 on; `chancery check broken.yaml` tells why\n";
