@@ -134,6 +134,20 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
   });
 });
 
+describe("on paper", () => {
+  test("stand the findings alone, dark on white", async () => {
+    const { page, close } = await visit({ theme: "dark" });
+    await page.click("#tab-findings");
+    await page.locator(".finding").first().waitFor();
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    assert.ok(await page.locator(".finding").first().isVisible());
+    for (const hidden of [".cm-editor", ".head", ".tabs"]) assert.ok(!(await page.locator(hidden).first().isVisible()), `${hidden} is not printed`);
+    const text = await page.locator(".finding").first().evaluate((finding) => getComputedStyle(finding).color);
+    assert.match(text, /^rgb\((\d|[1-9]\d), /, "the text is dark");
+    await close();
+  });
+});
+
 describe("the editor", () => {
   test("mends what can be mended", async () => {
     const { page, close } = await visit();
