@@ -13,8 +13,7 @@ use crate::Any;
 use crate::any::AnyMessage;
 use crate::describe::{Describe, MessageInfo};
 use crate::generated::registry::TABLE;
-use crate::json::SyntaxError;
-use crate::json::fields::{Element, Reader};
+use crate::json::fields::{Element, Reader, Stop};
 
 /// A message type that can be decoded and read.
 pub struct Entry {
@@ -22,7 +21,7 @@ pub struct Entry {
     info: &'static MessageInfo,
     #[cfg(feature = "wire")]
     decode: fn(&[u8]) -> Result<Any, DecodeError>,
-    read: fn(&mut Reader<'_>) -> Result<Any, SyntaxError>,
+    read: fn(&mut Reader<'_>) -> Result<Any, Stop>,
     empty: fn() -> Any,
 }
 
@@ -55,7 +54,7 @@ impl Entry {
         !self.name.starts_with("google.protobuf.") || self.name == "google.protobuf.Empty"
     }
 
-    pub(crate) fn read(&self, reader: &mut Reader<'_>) -> Result<Any, SyntaxError> {
+    pub(crate) fn read(&self, reader: &mut Reader<'_>) -> Result<Any, Stop> {
         (self.read)(reader)
     }
 }

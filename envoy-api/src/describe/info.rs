@@ -1,5 +1,7 @@
 //! The static tables: one [`MessageInfo`] a message, one [`EnumInfo`] an enum.
 
+use alloc::string::String;
+
 use crate::rules::Rule;
 
 /// A message type.
@@ -17,7 +19,7 @@ impl MessageInfo {
     /// The field of a name, in snake_case or in camelCase.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
-        self.fields.iter().find(|f| f.name() == name || f.json_name == name)
+        self.fields.iter().find(|f| f.name() == name || is_camel_case(f.name(), name))
     }
 
     /// The field of a number.
@@ -54,8 +56,6 @@ pub struct OneofInfo {
 pub struct FieldInfo {
     /// `"name": `, ready to be copied into JSON.
     key: &'static str,
-    /// The camelCase name.
-    pub json_name: &'static str,
     /// The number on the wire.
     pub number: u32,
     /// The place in [`MessageInfo::fields`].
@@ -74,8 +74,8 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
-    pub(crate) const fn new(key: &'static str, json_name: &'static str, number: u32, index: u16, kind: Kind, cardinality: Cardinality) -> Self {
-        Self { key, json_name, number, index, oneof: None, kind, cardinality, rules: &[], deprecated: None, sensitive: false }
+    pub(crate) const fn new(key: &'static str, number: u32, index: u16, kind: Kind, cardinality: Cardinality) -> Self {
+        Self { key, number, index, oneof: None, kind, cardinality, rules: &[], deprecated: None, sensitive: false }
     }
 
     pub(crate) const fn oneof(mut self, index: u16) -> Self {
@@ -104,6 +104,12 @@ impl FieldInfo {
         &self.key[1..self.key.len() - 3]
     }
 
+    /// The name in JSON, in camelCase.
+    #[must_use]
+    pub fn json_name(&self) -> String {
+        camel_case(self.name()).collect()
+    }
+
     /// The name quoted, with a colon and a space.
     pub(crate) fn key(&self) -> &'static str {
         self.key
@@ -114,6 +120,19 @@ impl FieldInfo {
     pub fn oneof_index(&self) -> Option<usize> {
         self.oneof.map(usize::from)
     }
+}
+
+/// A name of the proto file as protoc puts it in JSON; the codegen makes sure that no field says otherwise.
+fn camel_case(name: &str) -> impl Iterator<Item = char> + '_ {
+    let mut capital = false;
+    name.chars().filter_map(move |c| {
+        let capital = core::mem::replace(&mut capital, c == '_');
+        (c != '_').then(|| if capital { c.to_ascii_uppercase() } else { c })
+    })
+}
+
+fn is_camel_case(name: &str, of: &str) -> bool {
+    of.len() <= name.len() && camel_case(name).eq(of.chars())
 }
 
 /// What one element of a field is.

@@ -1168,22 +1168,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"bootstrap\": ",
-            "bootstrap",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::bootstrap::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"bootstrap\": ", 1, 0, d::Kind::Message(&crate::envoy::config::bootstrap::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 2, 1, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.BootstrapConfigDump", fields: &F0, oneofs: &[] };
     impl d::Describe for super::BootstrapConfigDump {
@@ -1218,8 +1204,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"ca_cert\": ", "caCert", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"cert_chain\": ", "certChain", 2, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"ca_cert\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"cert_chain\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.Certificate", fields: &F1, oneofs: &[] };
     impl d::Describe for super::Certificate {
@@ -1254,27 +1240,13 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"serial_number\": ", "serialNumber", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"subject_alt_names\": ", "subjectAltNames", 3, 2, d::Kind::Message(&M36), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"days_until_expiration\": ", "daysUntilExpiration", 4, 3, d::Kind::U64, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"valid_from\": ",
-            "validFrom",
-            5,
-            4,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"expiration_time\": ",
-            "expirationTime",
-            6,
-            5,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"ocsp_details\": ", "ocspDetails", 7, 6, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"path\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"serial_number\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"subject_alt_names\": ", 3, 2, d::Kind::Message(&M36), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"days_until_expiration\": ", 4, 3, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"valid_from\": ", 5, 4, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"expiration_time\": ", 6, 5, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ocsp_details\": ", 7, 6, d::Kind::Message(&M3), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.CertificateDetails", fields: &F2, oneofs: &[] };
     impl d::Describe for super::CertificateDetails {
@@ -1319,22 +1291,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"valid_from\": ",
-            "validFrom",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"expiration\": ",
-            "expiration",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"valid_from\": ", 1, 0, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"expiration\": ", 2, 1, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.CertificateDetails.OcspDetails", fields: &F3, oneofs: &[] };
     impl d::Describe for super::certificate_details::OcspDetails {
@@ -1368,7 +1326,7 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"certificates\": ", "certificates", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated)];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"certificates\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated)];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.Certificates", fields: &F4, oneofs: &[] };
     impl d::Describe for super::Certificates {
         const INFO: &'static d::MessageInfo = &M4;
@@ -1400,20 +1358,18 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"added_via_api\": ", "addedViaApi", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"added_via_api\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"success_rate_ejection_threshold\": ",
-            "successRateEjectionThreshold",
             3,
             2,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"host_statuses\": ", "hostStatuses", 4, 3, d::Kind::Message(&M18), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"host_statuses\": ", 4, 3, d::Kind::Message(&M18), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"local_origin_success_rate_ejection_threshold\": ",
-            "localOriginSuccessRateEjectionThreshold",
             5,
             4,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
@@ -1421,14 +1377,13 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"circuit_breakers\": ",
-            "circuitBreakers",
             6,
             5,
             d::Kind::Message(&crate::envoy::config::cluster::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"observability_name\": ", "observabilityName", 7, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"eds_service_name\": ", "edsServiceName", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"observability_name\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"eds_service_name\": ", 8, 7, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ClusterStatus", fields: &F5, oneofs: &[] };
     impl d::Describe for super::ClusterStatus {
@@ -1474,8 +1429,7 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"cluster_statuses\": ", "clusterStatuses", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated)];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"cluster_statuses\": ", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated)];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.Clusters", fields: &F6, oneofs: &[] };
     impl d::Describe for super::Clusters {
         const INFO: &'static d::MessageInfo = &M6;
@@ -1507,10 +1461,10 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"static_clusters\": ", "staticClusters", 2, 1, d::Kind::Message(&M9), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"dynamic_active_clusters\": ", "dynamicActiveClusters", 3, 2, d::Kind::Message(&M8), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"dynamic_warming_clusters\": ", "dynamicWarmingClusters", 4, 3, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"static_clusters\": ", 2, 1, d::Kind::Message(&M9), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_active_clusters\": ", 3, 2, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_warming_clusters\": ", 4, 3, d::Kind::Message(&M8), d::Cardinality::Repeated),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ClustersConfigDump", fields: &F7, oneofs: &[] };
     impl d::Describe for super::ClustersConfigDump {
@@ -1549,18 +1503,11 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"error_state\": ", "errorState", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
-        d::FieldInfo::new("\"client_status\": ", "clientStatus", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 3, 2, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ClustersConfigDump.DynamicCluster", fields: &F8, oneofs: &[] };
     impl d::Describe for super::clusters_config_dump::DynamicCluster {
@@ -1601,15 +1548,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"cluster\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 2, 1, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ClustersConfigDump.StaticCluster", fields: &F9, oneofs: &[] };
     impl d::Describe for super::clusters_config_dump::StaticCluster {
@@ -1644,66 +1584,57 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 39] = [
-        d::FieldInfo::new("\"base_id\": ", "baseId", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"use_dynamic_base_id\": ", "useDynamicBaseId", 31, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"skip_hot_restart_on_no_parent\": ", "skipHotRestartOnNoParent", 39, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"skip_hot_restart_parent_stats\": ", "skipHotRestartParentStats", 40, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"base_id_path\": ", "baseIdPath", 32, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"concurrency\": ", "concurrency", 2, 5, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"config_path\": ", "configPath", 3, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"config_yaml\": ", "configYaml", 4, 7, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_unknown_static_fields\": ", "allowUnknownStaticFields", 5, 8, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"reject_unknown_dynamic_fields\": ", "rejectUnknownDynamicFields", 26, 9, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"ignore_unknown_dynamic_fields\": ", "ignoreUnknownDynamicFields", 30, 10, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"skip_deprecated_logs\": ", "skipDeprecatedLogs", 41, 11, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"admin_address_path\": ", "adminAddressPath", 6, 12, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"local_address_ip_version\": ", "localAddressIpVersion", 7, 13, d::Kind::Enum(&E2), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"log_level\": ", "logLevel", 8, 14, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"component_log_level\": ", "componentLogLevel", 9, 15, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"log_format\": ", "logFormat", 10, 16, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"log_format_escaped\": ", "logFormatEscaped", 27, 17, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"log_path\": ", "logPath", 11, 18, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"service_cluster\": ", "serviceCluster", 13, 19, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"service_node\": ", "serviceNode", 14, 20, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"service_zone\": ", "serviceZone", 15, 21, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"base_id\": ", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_dynamic_base_id\": ", 31, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_hot_restart_on_no_parent\": ", 39, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_hot_restart_parent_stats\": ", 40, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"base_id_path\": ", 32, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"concurrency\": ", 2, 5, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config_path\": ", 3, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config_yaml\": ", 4, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_unknown_static_fields\": ", 5, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"reject_unknown_dynamic_fields\": ", 26, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_unknown_dynamic_fields\": ", 30, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_deprecated_logs\": ", 41, 11, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"admin_address_path\": ", 6, 12, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"local_address_ip_version\": ", 7, 13, d::Kind::Enum(&E2), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_level\": ", 8, 14, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"component_log_level\": ", 9, 15, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_format\": ", 10, 16, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_format_escaped\": ", 27, 17, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_path\": ", 11, 18, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"service_cluster\": ", 13, 19, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"service_node\": ", 14, 20, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"service_zone\": ", 15, 21, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"file_flush_interval\": ",
-            "fileFlushInterval",
             16,
             22,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"file_flush_min_size\": ", "fileFlushMinSize", 42, 23, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"drain_time\": ",
-            "drainTime",
-            17,
-            24,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"drain_strategy\": ", "drainStrategy", 33, 25, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"file_flush_min_size\": ", 42, 23, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"drain_time\": ", 17, 24, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"drain_strategy\": ", 33, 25, d::Kind::Enum(&E1), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"parent_shutdown_time\": ",
-            "parentShutdownTime",
             18,
             26,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"mode\": ", "mode", 19, 27, d::Kind::Enum(&E3), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disable_hot_restart\": ", "disableHotRestart", 22, 28, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"enable_mutex_tracing\": ", "enableMutexTracing", 23, 29, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"restart_epoch\": ", "restartEpoch", 24, 30, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cpuset_threads\": ", "cpusetThreads", 25, 31, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disabled_extensions\": ", "disabledExtensions", 28, 32, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"enable_fine_grain_logging\": ", "enableFineGrainLogging", 34, 33, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"log_stacktrace_single_entry\": ", "logStacktraceSingleEntry", 43, 34, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"socket_path\": ", "socketPath", 35, 35, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"socket_mode\": ", "socketMode", 36, 36, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"enable_core_dump\": ", "enableCoreDump", 37, 37, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"stats_tag\": ", "statsTag", 38, 38, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"mode\": ", 19, 27, d::Kind::Enum(&E3), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_hot_restart\": ", 22, 28, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_mutex_tracing\": ", 23, 29, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"restart_epoch\": ", 24, 30, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cpuset_threads\": ", 25, 31, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disabled_extensions\": ", 28, 32, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"enable_fine_grain_logging\": ", 34, 33, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"log_stacktrace_single_entry\": ", 43, 34, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"socket_path\": ", 35, 35, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"socket_mode\": ", 36, 36, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_core_dump\": ", 37, 37, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stats_tag\": ", 38, 38, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.CommandLineOptions", fields: &F10, oneofs: &[] };
     impl d::Describe for super::CommandLineOptions {
@@ -1812,7 +1743,7 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"configs\": ", "configs", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated)];
+        [d::FieldInfo::new("\"configs\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated)];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ConfigDump", fields: &F11, oneofs: &[] };
     impl d::Describe for super::ConfigDump {
         const INFO: &'static d::MessageInfo = &M11;
@@ -1843,7 +1774,7 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"ecds_filters\": ", "ecdsFilters", 1, 0, d::Kind::Message(&M13), d::Cardinality::Repeated)];
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"ecds_filters\": ", 1, 0, d::Kind::Message(&M13), d::Cardinality::Repeated)];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.EcdsConfigDump", fields: &F12, oneofs: &[] };
     impl d::Describe for super::EcdsConfigDump {
         const INFO: &'static d::MessageInfo = &M12;
@@ -1875,18 +1806,11 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"ecds_filter\": ", "ecdsFilter", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"error_state\": ", "errorState", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
-        d::FieldInfo::new("\"client_status\": ", "clientStatus", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ecds_filter\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 3, 2, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.EcdsConfigDump.EcdsFilterConfig", fields: &F13, oneofs: &[] };
     impl d::Describe for super::ecds_config_dump::EcdsFilterConfig {
@@ -1927,8 +1851,8 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"static_endpoint_configs\": ", "staticEndpointConfigs", 2, 0, d::Kind::Message(&M16), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"dynamic_endpoint_configs\": ", "dynamicEndpointConfigs", 3, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"static_endpoint_configs\": ", 2, 0, d::Kind::Message(&M16), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_endpoint_configs\": ", 3, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
     ];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.EndpointsConfigDump", fields: &F14, oneofs: &[] };
     impl d::Describe for super::EndpointsConfigDump {
@@ -1963,25 +1887,11 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"endpoint_config\": ",
-            "endpointConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"error_state\": ", "errorState", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
-        d::FieldInfo::new("\"client_status\": ", "clientStatus", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"endpoint_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 3, 2, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M15: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.EndpointsConfigDump.DynamicEndpointConfig", fields: &F15, oneofs: &[] };
@@ -2023,22 +1933,8 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"endpoint_config\": ",
-            "endpointConfig",
-            1,
-            0,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"endpoint_config\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 2, 1, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M16: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.EndpointsConfigDump.StaticEndpointConfig", fields: &F16, oneofs: &[] };
@@ -2074,22 +1970,15 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"failed_active_health_check\": ", "failedActiveHealthCheck", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"failed_outlier_check\": ", "failedOutlierCheck", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"failed_active_degraded_check\": ", "failedActiveDegradedCheck", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"pending_dynamic_removal\": ", "pendingDynamicRemoval", 5, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"pending_active_hc\": ", "pendingActiveHc", 6, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"excluded_via_immediate_hc_fail\": ", "excludedViaImmediateHcFail", 7, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"active_hc_timeout\": ", "activeHcTimeout", 8, 6, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"failed_degraded_outlier_detection\": ", "failedDegradedOutlierDetection", 9, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"eds_health_status\": ",
-            "edsHealthStatus",
-            3,
-            8,
-            d::Kind::Enum(&crate::envoy::config::core::v3::described::E3),
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"failed_active_health_check\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failed_outlier_check\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failed_active_degraded_check\": ", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pending_dynamic_removal\": ", 5, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pending_active_hc\": ", 6, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"excluded_via_immediate_hc_fail\": ", 7, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"active_hc_timeout\": ", 8, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failed_degraded_outlier_detection\": ", 9, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"eds_health_status\": ", 3, 8, d::Kind::Enum(&crate::envoy::config::core::v3::described::E3), d::Cardinality::Implicit),
     ];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.HostHealthStatus", fields: &F17, oneofs: &[] };
     impl d::Describe for super::HostHealthStatus {
@@ -2138,43 +2027,21 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 9] = [
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"stats\": ", "stats", 2, 1, d::Kind::Message(&M35), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"health_status\": ", "healthStatus", 3, 2, d::Kind::Message(&M17), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"success_rate\": ",
-            "successRate",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"weight\": ", "weight", 5, 4, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"hostname\": ", "hostname", 6, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"priority\": ", "priority", 7, 6, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stats\": ", 2, 1, d::Kind::Message(&M35), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"health_status\": ", 3, 2, d::Kind::Message(&M17), d::Cardinality::Optional),
+        d::FieldInfo::new("\"success_rate\": ", 4, 3, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"weight\": ", 5, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hostname\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"priority\": ", 7, 6, d::Kind::U32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"local_origin_success_rate\": ",
-            "localOriginSuccessRate",
             8,
             7,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"locality\": ",
-            "locality",
-            9,
-            8,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M61),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"locality\": ", 9, 8, d::Kind::Message(&crate::envoy::config::core::v3::described::M61), d::Cardinality::Optional),
     ];
     pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.HostStatus", fields: &F18, oneofs: &[] };
     impl d::Describe for super::HostStatus {
@@ -2223,18 +2090,10 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"local_address\": ",
-            "localAddress",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"local_address\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"additional_local_addresses\": ",
-            "additionalLocalAddresses",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
@@ -2275,8 +2134,7 @@ pub(crate) mod described {
         }
     }
 
-    static F20: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"listener_statuses\": ", "listenerStatuses", 1, 0, d::Kind::Message(&M19), d::Cardinality::Repeated)];
+    static F20: [d::FieldInfo; 1] = [d::FieldInfo::new("\"listener_statuses\": ", 1, 0, d::Kind::Message(&M19), d::Cardinality::Repeated)];
     pub(crate) static M20: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.Listeners", fields: &F20, oneofs: &[] };
     impl d::Describe for super::Listeners {
         const INFO: &'static d::MessageInfo = &M20;
@@ -2308,9 +2166,9 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"static_listeners\": ", "staticListeners", 2, 1, d::Kind::Message(&M24), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"dynamic_listeners\": ", "dynamicListeners", 3, 2, d::Kind::Message(&M22), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"static_listeners\": ", 2, 1, d::Kind::Message(&M24), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_listeners\": ", 3, 2, d::Kind::Message(&M22), d::Cardinality::Repeated),
     ];
     pub(crate) static M21: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ListenersConfigDump", fields: &F21, oneofs: &[] };
     impl d::Describe for super::ListenersConfigDump {
@@ -2347,12 +2205,12 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"active_state\": ", "activeState", 2, 1, d::Kind::Message(&M23), d::Cardinality::Optional),
-        d::FieldInfo::new("\"warming_state\": ", "warmingState", 3, 2, d::Kind::Message(&M23), d::Cardinality::Optional),
-        d::FieldInfo::new("\"draining_state\": ", "drainingState", 4, 3, d::Kind::Message(&M23), d::Cardinality::Optional),
-        d::FieldInfo::new("\"error_state\": ", "errorState", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
-        d::FieldInfo::new("\"client_status\": ", "clientStatus", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"active_state\": ", 2, 1, d::Kind::Message(&M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"warming_state\": ", 3, 2, d::Kind::Message(&M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"draining_state\": ", 4, 3, d::Kind::Message(&M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M22: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.ListenersConfigDump.DynamicListener", fields: &F22, oneofs: &[] };
@@ -2396,16 +2254,9 @@ pub(crate) mod described {
     }
 
     static F23: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"listener\": ", "listener", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"listener\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 3, 2, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M23: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.ListenersConfigDump.DynamicListenerState", fields: &F23, oneofs: &[] };
@@ -2443,15 +2294,8 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"listener\": ", "listener", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"listener\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 2, 1, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M24: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.ListenersConfigDump.StaticListener", fields: &F24, oneofs: &[] };
@@ -2487,8 +2331,8 @@ pub(crate) mod described {
     }
 
     static F25: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"static_route_configs\": ", "staticRouteConfigs", 2, 0, d::Kind::Message(&M27), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"dynamic_route_configs\": ", "dynamicRouteConfigs", 3, 1, d::Kind::Message(&M26), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"static_route_configs\": ", 2, 0, d::Kind::Message(&M27), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_route_configs\": ", 3, 1, d::Kind::Message(&M26), d::Cardinality::Repeated),
     ];
     pub(crate) static M25: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.RoutesConfigDump", fields: &F25, oneofs: &[] };
     impl d::Describe for super::RoutesConfigDump {
@@ -2523,18 +2367,11 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"route_config\": ", "routeConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"error_state\": ", "errorState", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
-        d::FieldInfo::new("\"client_status\": ", "clientStatus", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"route_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 3, 2, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", 4, 3, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M26: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig", fields: &F26, oneofs: &[] };
@@ -2576,15 +2413,8 @@ pub(crate) mod described {
     }
 
     static F27: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"route_config\": ", "routeConfig", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"route_config\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 2, 1, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M27: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.RoutesConfigDump.StaticRouteConfig", fields: &F27, oneofs: &[] };
@@ -2620,8 +2450,8 @@ pub(crate) mod described {
     }
 
     static F28: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"inline_scoped_route_configs\": ", "inlineScopedRouteConfigs", 1, 0, d::Kind::Message(&M30), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"dynamic_scoped_route_configs\": ", "dynamicScopedRouteConfigs", 2, 1, d::Kind::Message(&M29), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"inline_scoped_route_configs\": ", 1, 0, d::Kind::Message(&M30), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_scoped_route_configs\": ", 2, 1, d::Kind::Message(&M29), d::Cardinality::Repeated),
     ];
     pub(crate) static M28: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ScopedRoutesConfigDump", fields: &F28, oneofs: &[] };
     impl d::Describe for super::ScopedRoutesConfigDump {
@@ -2656,26 +2486,12 @@ pub(crate) mod described {
     }
 
     static F29: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"scoped_route_configs\": ",
-            "scopedRouteConfigs",
-            3,
-            2,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            4,
-            3,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"error_state\": ", "errorState", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
-        d::FieldInfo::new("\"client_status\": ", "clientStatus", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"scoped_route_configs\": ", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"last_updated\": ", 4, 3, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M29: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs", fields: &F29, oneofs: &[] };
@@ -2719,23 +2535,9 @@ pub(crate) mod described {
     }
 
     static F30: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"scoped_route_configs\": ",
-            "scopedRouteConfigs",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"scoped_route_configs\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"last_updated\": ", 3, 2, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M30: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs", fields: &F30, oneofs: &[] };
@@ -2773,9 +2575,9 @@ pub(crate) mod described {
     }
 
     static F31: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"static_secrets\": ", "staticSecrets", 1, 0, d::Kind::Message(&M33), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"dynamic_active_secrets\": ", "dynamicActiveSecrets", 2, 1, d::Kind::Message(&M32), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"dynamic_warming_secrets\": ", "dynamicWarmingSecrets", 3, 2, d::Kind::Message(&M32), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"static_secrets\": ", 1, 0, d::Kind::Message(&M33), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_active_secrets\": ", 2, 1, d::Kind::Message(&M32), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"dynamic_warming_secrets\": ", 3, 2, d::Kind::Message(&M32), d::Cardinality::Repeated),
     ];
     pub(crate) static M31: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.SecretsConfigDump", fields: &F31, oneofs: &[] };
     impl d::Describe for super::SecretsConfigDump {
@@ -2812,19 +2614,12 @@ pub(crate) mod described {
     }
 
     static F32: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"secret\": ", "secret", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"error_state\": ", "errorState", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
-        d::FieldInfo::new("\"client_status\": ", "clientStatus", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"last_updated\": ", 3, 2, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"secret\": ", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_state\": ", 5, 4, d::Kind::Message(&M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"client_status\": ", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M32: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.SecretsConfigDump.DynamicSecret", fields: &F32, oneofs: &[] };
     impl d::Describe for super::secrets_config_dump::DynamicSecret {
@@ -2867,16 +2662,9 @@ pub(crate) mod described {
     }
 
     static F33: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"secret\": ", "secret", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"last_updated\": ", 2, 1, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"secret\": ", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M33: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.SecretsConfigDump.StaticSecret", fields: &F33, oneofs: &[] };
     impl d::Describe for super::secrets_config_dump::StaticSecret {
@@ -2913,11 +2701,10 @@ pub(crate) mod described {
     }
 
     static F34: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"version\": ", "version", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"state\": ", "state", 2, 1, d::Kind::Enum(&E4), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"state\": ", 2, 1, d::Kind::Enum(&E4), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"uptime_current_epoch\": ",
-            "uptimeCurrentEpoch",
             3,
             2,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -2925,16 +2712,15 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"uptime_all_epochs\": ",
-            "uptimeAllEpochs",
             4,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"hot_restart_version\": ", "hotRestartVersion", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"command_line_options\": ", "commandLineOptions", 6, 5, d::Kind::Message(&M10), d::Cardinality::Optional),
-        d::FieldInfo::new("\"node\": ", "node", 7, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
-        d::FieldInfo::new("\"hot_restart_initializing\": ", "hotRestartInitializing", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hot_restart_version\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"command_line_options\": ", 6, 5, d::Kind::Message(&M10), d::Cardinality::Optional),
+        d::FieldInfo::new("\"node\": ", 7, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hot_restart_initializing\": ", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M34: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.ServerInfo", fields: &F34, oneofs: &[] };
     impl d::Describe for super::ServerInfo {
@@ -2981,9 +2767,9 @@ pub(crate) mod described {
     }
 
     static F35: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"type\": ", "type", 1, 0, d::Kind::Enum(&E5), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"name\": ", "name", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type\": ", 1, 0, d::Kind::Enum(&E5), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M35: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.SimpleMetric", fields: &F35, oneofs: &[] };
     impl d::Describe for super::SimpleMetric {
@@ -3020,9 +2806,9 @@ pub(crate) mod described {
     }
 
     static F36: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"dns\": ", "dns", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"uri\": ", "uri", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"ip_address\": ", "ipAddress", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"dns\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"uri\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ip_address\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M36: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.admin.v3.SubjectAlternateName", fields: &F36, oneofs: &[d::OneofInfo { name: "name", required: false }] };
@@ -3066,24 +2852,16 @@ pub(crate) mod described {
     }
 
     static F37: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"failed_configuration\": ",
-            "failedConfiguration",
-            1,
-            0,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"failed_configuration\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"last_update_attempt\": ",
-            "lastUpdateAttempt",
             2,
             1,
             d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"details\": ", "details", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"details\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M37: d::MessageInfo = d::MessageInfo { full_name: "envoy.admin.v3.UpdateFailureState", fields: &F37, oneofs: &[] };
     impl d::Describe for super::UpdateFailureState {

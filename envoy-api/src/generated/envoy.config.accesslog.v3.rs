@@ -467,10 +467,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"filter\": ", "filter", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 4, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"typed_config\": ", 4, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.AccessLog",
@@ -513,19 +512,19 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 13] = [
-        d::FieldInfo::new("\"status_code_filter\": ", "statusCodeFilter", 1, 0, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"duration_filter\": ", "durationFilter", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_health_check_filter\": ", "notHealthCheckFilter", 3, 2, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"traceable_filter\": ", "traceableFilter", 4, 3, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"runtime_filter\": ", "runtimeFilter", 5, 4, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_filter\": ", "andFilter", 6, 5, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_filter\": ", "orFilter", 7, 6, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"header_filter\": ", "headerFilter", 8, 7, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"response_flag_filter\": ", "responseFlagFilter", 9, 8, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"grpc_status_filter\": ", "grpcStatusFilter", 10, 9, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"extension_filter\": ", "extensionFilter", 11, 10, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"metadata_filter\": ", "metadataFilter", 12, 11, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"log_type_filter\": ", "logTypeFilter", 13, 12, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"status_code_filter\": ", 1, 0, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"duration_filter\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_health_check_filter\": ", 3, 2, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"traceable_filter\": ", 4, 3, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"runtime_filter\": ", 5, 4, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_filter\": ", 6, 5, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_filter\": ", 7, 6, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"header_filter\": ", 8, 7, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"response_flag_filter\": ", 9, 8, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"grpc_status_filter\": ", 10, 9, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"extension_filter\": ", 11, 10, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"metadata_filter\": ", 12, 11, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"log_type_filter\": ", 13, 12, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.AccessLogFilter",
@@ -612,7 +611,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"filters\": ", "filters", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+        [d::FieldInfo::new("\"filters\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.AndFilter", fields: &F2, oneofs: &[] };
     impl d::Describe for super::AndFilter {
         const INFO: &'static d::MessageInfo = &M2;
@@ -644,8 +643,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"op\": ", "op", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M81), d::Cardinality::Optional)
+        d::FieldInfo::new("\"op\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M81), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.ComparisonFilter", fields: &F3, oneofs: &[] };
@@ -681,7 +680,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"comparison\": ", "comparison", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+        [d::FieldInfo::new("\"comparison\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.DurationFilter", fields: &F4, oneofs: &[] };
     impl d::Describe for super::DurationFilter {
         const INFO: &'static d::MessageInfo = &M4;
@@ -713,9 +712,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.accesslog.v3.ExtensionFilter",
@@ -756,9 +754,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"statuses\": ", "statuses", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
-        d::FieldInfo::new("\"exclude\": ", "exclude", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"statuses\": ", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
+        d::FieldInfo::new("\"exclude\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.GrpcStatusFilter", fields: &F6, oneofs: &[] };
     impl d::Describe for super::GrpcStatusFilter {
@@ -792,15 +789,9 @@ pub(crate) mod described {
         }
     }
 
-    static F7: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"header\": ",
-        "header",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
+    static F7: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::Message(&crate::envoy::config::route::v3::described::M7), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.HeaderFilter", fields: &F7, oneofs: &[] };
     impl d::Describe for super::HeaderFilter {
         const INFO: &'static d::MessageInfo = &M7;
@@ -832,9 +823,9 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"types\": ", "types", 1, 0, d::Kind::Enum(&crate::envoy::data::accesslog::v3::described::E0), d::Cardinality::Repeated)
+        d::FieldInfo::new("\"types\": ", 1, 0, d::Kind::Enum(&crate::envoy::data::accesslog::v3::described::E0), d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
-        d::FieldInfo::new("\"exclude\": ", "exclude", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"exclude\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.LogTypeFilter", fields: &F8, oneofs: &[] };
     impl d::Describe for super::LogTypeFilter {
@@ -869,15 +860,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"match_if_key_not_found\": ", "matchIfKeyNotFound", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"matcher\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"match_if_key_not_found\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.MetadataFilter", fields: &F9, oneofs: &[] };
     impl d::Describe for super::MetadataFilter {
@@ -941,7 +925,7 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"filters\": ", "filters", 2, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+        [d::FieldInfo::new("\"filters\": ", 2, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.OrFilter", fields: &F11, oneofs: &[] };
     impl d::Describe for super::OrFilter {
         const INFO: &'static d::MessageInfo = &M11;
@@ -973,7 +957,7 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"flags\": ", "flags", 1, 0, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::In(&[
+        [d::FieldInfo::new("\"flags\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::In(&[
             "LH", "UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "DI", "FI", "RL", "UAEX", "RLSE", "DC", "URX", "SI", "IH", "DPE", "UMSDR", "RFCF",
             "NFCF", "DT", "UPE", "NC", "OM", "DF", "DO", "DR", "UDO",
         ])])])];
@@ -1008,16 +992,9 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"percent_sampled\": ",
-            "percentSampled",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"use_independent_randomness\": ", "useIndependentRandomness", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime_key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"percent_sampled\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"use_independent_randomness\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.RuntimeFilter", fields: &F13, oneofs: &[] };
     impl d::Describe for super::RuntimeFilter {
@@ -1054,7 +1031,7 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"comparison\": ", "comparison", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+        [d::FieldInfo::new("\"comparison\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.accesslog.v3.StatusCodeFilter", fields: &F14, oneofs: &[] };
     impl d::Describe for super::StatusCodeFilter {
         const INFO: &'static d::MessageInfo = &M14;

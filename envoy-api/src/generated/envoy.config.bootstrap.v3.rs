@@ -636,42 +636,14 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"access_log\": ",
-            "accessLog",
-            5,
-            0,
-            d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"access_log_path\": ", "accessLogPath", 1, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"access_log\": ", 5, 0, d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"access_log_path\": ", 1, 1, d::Kind::String, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"profile_path\": ", "profilePath", 2, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            3,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"socket_options\": ",
-            "socketOptions",
-            4,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M87),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"ignore_global_conn_limit\": ", "ignoreGlobalConnLimit", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"allow_paths\": ",
-            "allowPaths",
-            7,
-            6,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"profile_path\": ", 2, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"address\": ", 3, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"socket_options\": ", 4, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M87), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"ignore_global_conn_limit\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_paths\": ", 7, 6, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Admin", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Admin {
@@ -716,52 +688,27 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 41] = [
-        d::FieldInfo::new("\"node\": ", "node", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
-        d::FieldInfo::new("\"node_context_params\": ", "nodeContextParams", 26, 1, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"static_resources\": ", "staticResources", 2, 2, d::Kind::Message(&M7), d::Cardinality::Optional),
-        d::FieldInfo::new("\"dynamic_resources\": ", "dynamicResources", 3, 3, d::Kind::Message(&M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"cluster_manager\": ", "clusterManager", 4, 4, d::Kind::Message(&M8), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"hds_config\": ",
-            "hdsConfig",
-            14,
-            5,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M4),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"flags_path\": ", "flagsPath", 5, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"stats_sinks\": ",
-            "statsSinks",
-            6,
-            7,
-            d::Kind::Message(&crate::envoy::config::metrics::v3::described::M6),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"deferred_stat_options\": ", "deferredStatOptions", 39, 8, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"stats_config\": ",
-            "statsConfig",
-            13,
-            9,
-            d::Kind::Message(&crate::envoy::config::metrics::v3::described::M4),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"node\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"node_context_params\": ", 26, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"static_resources\": ", 2, 2, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"dynamic_resources\": ", 3, 3, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cluster_manager\": ", 4, 4, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hds_config\": ", 14, 5, d::Kind::Message(&crate::envoy::config::core::v3::described::M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"flags_path\": ", 5, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stats_sinks\": ", 6, 7, d::Kind::Message(&crate::envoy::config::metrics::v3::described::M6), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"deferred_stat_options\": ", 39, 8, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stats_config\": ", 13, 9, d::Kind::Message(&crate::envoy::config::metrics::v3::described::M4), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"stats_flush_interval\": ",
-            "statsFlushInterval",
             7,
             10,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Lt(d::Bound::Duration(300000000000)), d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new("\"stats_flush_on_admin\": ", "statsFlushOnAdmin", 29, 11, d::Kind::Bool, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"stats_flush_on_admin\": ", 29, 11, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
         d::FieldInfo::new(
             "\"stats_eviction_interval\": ",
-            "statsEvictionInterval",
             42,
             12,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -769,36 +716,27 @@ pub(crate) mod described {
         )
         .oneof(1)
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new("\"watchdog\": ", "watchdog", 8, 13, d::Kind::Message(&M18), d::Cardinality::Optional)
+        d::FieldInfo::new("\"watchdog\": ", 8, 13, d::Kind::Message(&M18), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"watchdogs\": ", "watchdogs", 27, 14, d::Kind::Message(&M20), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"tracing\": ",
-            "tracing",
-            9,
-            15,
-            d::Kind::Message(&crate::envoy::config::trace::v3::described::M8),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"layered_runtime\": ", "layeredRuntime", 17, 16, d::Kind::Message(&M12), d::Cardinality::Optional),
-        d::FieldInfo::new("\"admin\": ", "admin", 12, 17, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"watchdogs\": ", 27, 14, d::Kind::Message(&M20), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tracing\": ", 9, 15, d::Kind::Message(&crate::envoy::config::trace::v3::described::M8), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"layered_runtime\": ", 17, 16, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"admin\": ", 12, 17, d::Kind::Message(&M0), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"overload_manager\": ",
-            "overloadManager",
             15,
             18,
             d::Kind::Message(&crate::envoy::config::overload::v3::described::M3),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"enable_dispatcher_stats\": ", "enableDispatcherStats", 16, 19, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"header_prefix\": ", "headerPrefix", 18, 20, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"stats_server_version_override\": ", "statsServerVersionOverride", 19, 21, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", "useTcpForDnsLookups", 20, 22, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"enable_dispatcher_stats\": ", 16, 19, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header_prefix\": ", 18, 20, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stats_server_version_override\": ", 19, 21, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", 20, 22, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"dns_resolution_config\": ",
-            "dnsResolutionConfig",
             30,
             23,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M14),
@@ -807,7 +745,6 @@ pub(crate) mod described {
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_dns_resolver_config\": ",
-            "typedDnsResolverConfig",
             31,
             24,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -815,16 +752,14 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"bootstrap_extensions\": ",
-            "bootstrapExtensions",
             21,
             25,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"fatal_actions\": ", "fatalActions", 28, 26, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"fatal_actions\": ", 28, 26, d::Kind::Message(&M11), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"config_sources\": ",
-            "configSources",
             22,
             27,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
@@ -832,26 +767,23 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"default_config_source\": ",
-            "defaultConfigSource",
             23,
             28,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"default_socket_interface\": ", "defaultSocketInterface", 24, 29, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_socket_interface\": ", 24, 29, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"certificate_provider_instances\": ",
-            "certificateProviderInstances",
             25,
             30,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new("\"inline_headers\": ", "inlineHeaders", 32, 31, d::Kind::Message(&M10), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"perf_tracing_file_path\": ", "perfTracingFilePath", 33, 32, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"inline_headers\": ", 32, 31, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"perf_tracing_file_path\": ", 33, 32, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"default_regex_engine\": ",
-            "defaultRegexEngine",
             34,
             33,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -859,7 +791,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"xds_delegate_extension\": ",
-            "xdsDelegateExtension",
             35,
             34,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -867,7 +798,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"xds_config_tracker_extension\": ",
-            "xdsConfigTrackerExtension",
             36,
             35,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -875,23 +805,15 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"listener_manager\": ",
-            "listenerManager",
             37,
             36,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"application_log_config\": ", "applicationLogConfig", 38, 37, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"grpc_async_client_manager_config\": ",
-            "grpcAsyncClientManagerConfig",
-            40,
-            38,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"memory_allocator_manager\": ", "memoryAllocatorManager", 41, 39, d::Kind::Message(&M13), d::Cardinality::Optional),
-        d::FieldInfo::new("\"enable_worker_cpu_affinity\": ", "enableWorkerCpuAffinity", 43, 40, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"application_log_config\": ", 38, 37, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"grpc_async_client_manager_config\": ", 40, 38, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"memory_allocator_manager\": ", 41, 39, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"enable_worker_cpu_affinity\": ", 43, 40, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.bootstrap.v3.Bootstrap",
@@ -1011,7 +933,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"log_format\": ", "logFormat", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional)];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"log_format\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional)];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::bootstrap::ApplicationLogConfig {
@@ -1044,16 +966,9 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"json_format\": ",
-            "jsonFormat",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"text_format\": ", "textFormat", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"json_format\": ", 1, 0, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"text_format\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat",
@@ -1095,8 +1010,7 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"enable_deferred_creation_stats\": ", "enableDeferredCreationStats", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"enable_deferred_creation_stats\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Bootstrap.DeferredStatOptions", fields: &F4, oneofs: &[] };
     impl d::Describe for super::bootstrap::DeferredStatOptions {
@@ -1129,32 +1043,11 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"lds_config\": ",
-            "ldsConfig",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"lds_resources_locator\": ", "ldsResourcesLocator", 5, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"cds_config\": ",
-            "cdsConfig",
-            2,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"cds_resources_locator\": ", "cdsResourcesLocator", 6, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"ads_config\": ",
-            "adsConfig",
-            3,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M4),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"lds_config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"lds_resources_locator\": ", 5, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cds_config\": ", 2, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cds_resources_locator\": ", 6, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ads_config\": ", 3, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M4), d::Cardinality::Optional),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Bootstrap.DynamicResources", fields: &F5, oneofs: &[] };
@@ -1197,7 +1090,6 @@ pub(crate) mod described {
 
     static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"max_cached_entry_idle_duration\": ",
-        "maxCachedEntryIdleDuration",
         1,
         0,
         d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -1236,25 +1128,10 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"listeners\": ",
-            "listeners",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::listener::v3::described::M5),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"clusters\": ",
-            "clusters",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::cluster::v3::described::M3),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"listeners\": ", 1, 0, d::Kind::Message(&crate::envoy::config::listener::v3::described::M5), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"clusters\": ", 2, 1, d::Kind::Message(&crate::envoy::config::cluster::v3::described::M3), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"secrets\": ",
-            "secrets",
             3,
             2,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M13),
@@ -1297,11 +1174,10 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"local_cluster_name\": ", "localClusterName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"outlier_detection\": ", "outlierDetection", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"local_cluster_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"outlier_detection\": ", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"upstream_bind_config\": ",
-            "upstreamBindConfig",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M7),
@@ -1309,13 +1185,12 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"load_stats_config\": ",
-            "loadStatsConfig",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M4),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"enable_deferred_cluster_creation\": ", "enableDeferredClusterCreation", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_deferred_cluster_creation\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.ClusterManager", fields: &F8, oneofs: &[] };
     impl d::Describe for super::ClusterManager {
@@ -1356,15 +1231,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"event_log_path\": ", "eventLogPath", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"event_service\": ",
-            "eventService",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M17),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"event_log_path\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"event_service\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M17), d::Cardinality::Optional),
     ];
     pub(crate) static M9: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.bootstrap.v3.ClusterManager.OutlierDetection", fields: &F9, oneofs: &[] };
@@ -1400,10 +1268,9 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"inline_header_name\": ", "inlineHeaderName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"inline_header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"inline_header_type\": ", "inlineHeaderType", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"inline_header_type\": ", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.CustomInlineHeader", fields: &F10, oneofs: &[] };
     impl d::Describe for super::CustomInlineHeader {
@@ -1437,14 +1304,8 @@ pub(crate) mod described {
         }
     }
 
-    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config\": ",
-        "config",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-        d::Cardinality::Optional,
-    )];
+    static F11: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.FatalAction", fields: &F11, oneofs: &[] };
     impl d::Describe for super::FatalAction {
         const INFO: &'static d::MessageInfo = &M11;
@@ -1475,7 +1336,7 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"layers\": ", "layers", 1, 0, d::Kind::Message(&M14), d::Cardinality::Repeated)];
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"layers\": ", 1, 0, d::Kind::Message(&M14), d::Cardinality::Repeated)];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.LayeredRuntime", fields: &F12, oneofs: &[] };
     impl d::Describe for super::LayeredRuntime {
         const INFO: &'static d::MessageInfo = &M12;
@@ -1507,18 +1368,17 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"bytes_to_release\": ", "bytesToRelease", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"bytes_to_release\": ", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"memory_release_interval\": ",
-            "memoryReleaseInterval",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"soft_memory_limit_bytes\": ", "softMemoryLimitBytes", 3, 2, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_per_cpu_cache_size_bytes\": ", "maxPerCpuCacheSizeBytes", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_unfreed_memory_bytes\": ", "maxUnfreedMemoryBytes", 5, 4, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"soft_memory_limit_bytes\": ", 3, 2, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_per_cpu_cache_size_bytes\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_unfreed_memory_bytes\": ", 5, 4, d::Kind::U64, d::Cardinality::Implicit),
     ];
     pub(crate) static M13: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.bootstrap.v3.MemoryAllocatorManager", fields: &F13, oneofs: &[] };
@@ -1560,19 +1420,12 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"static_layer\": ",
-            "staticLayer",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"disk_layer\": ", "diskLayer", 3, 2, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"admin_layer\": ", "adminLayer", 4, 3, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"rtds_layer\": ", "rtdsLayer", 5, 4, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"static_layer\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"disk_layer\": ", 3, 2, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"admin_layer\": ", 4, 3, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"rtds_layer\": ", 5, 4, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.bootstrap.v3.RuntimeLayer",
@@ -1655,9 +1508,9 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"symlink_root\": ", "symlinkRoot", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"subdirectory\": ", "subdirectory", 3, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"append_service_cluster\": ", "appendServiceCluster", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"symlink_root\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"subdirectory\": ", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"append_service_cluster\": ", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M16: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.bootstrap.v3.RuntimeLayer.DiskLayer", fields: &F16, oneofs: &[] };
@@ -1695,15 +1548,8 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"rtds_config\": ",
-            "rtdsConfig",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"rtds_config\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
     ];
     pub(crate) static M17: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.bootstrap.v3.RuntimeLayer.RtdsLayer", fields: &F17, oneofs: &[] };
@@ -1739,34 +1585,12 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"actions\": ", "actions", 7, 0, d::Kind::Message(&M19), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"miss_timeout\": ",
-            "missTimeout",
-            1,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"megamiss_timeout\": ",
-            "megamissTimeout",
-            2,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"kill_timeout\": ",
-            "killTimeout",
-            3,
-            3,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"actions\": ", 7, 0, d::Kind::Message(&M19), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"miss_timeout\": ", 1, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"megamiss_timeout\": ", 2, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"kill_timeout\": ", 3, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"max_kill_timeout_jitter\": ",
-            "maxKillTimeoutJitter",
             6,
             4,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -1775,20 +1599,12 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"multikill_timeout\": ",
-            "multikillTimeout",
             4,
             5,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"multikill_threshold\": ",
-            "multikillThreshold",
-            5,
-            6,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"multikill_threshold\": ", 5, 6, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
     ];
     pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Watchdog", fields: &F18, oneofs: &[] };
     impl d::Describe for super::Watchdog {
@@ -1833,15 +1649,8 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"config\": ",
-            "config",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"event\": ", "event", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"event\": ", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M19: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Watchdog.WatchdogAction", fields: &F19, oneofs: &[] };
@@ -1877,8 +1686,8 @@ pub(crate) mod described {
     }
 
     static F20: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"main_thread_watchdog\": ", "mainThreadWatchdog", 1, 0, d::Kind::Message(&M18), d::Cardinality::Optional),
-        d::FieldInfo::new("\"worker_watchdog\": ", "workerWatchdog", 2, 1, d::Kind::Message(&M18), d::Cardinality::Optional),
+        d::FieldInfo::new("\"main_thread_watchdog\": ", 1, 0, d::Kind::Message(&M18), d::Cardinality::Optional),
+        d::FieldInfo::new("\"worker_watchdog\": ", 2, 1, d::Kind::Message(&M18), d::Cardinality::Optional),
     ];
     pub(crate) static M20: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.bootstrap.v3.Watchdogs", fields: &F20, oneofs: &[] };
     impl d::Describe for super::Watchdogs {

@@ -1171,8 +1171,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"thresholds\": ", "thresholds", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"per_host_thresholds\": ", "perHostThresholds", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"thresholds\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"per_host_thresholds\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.CircuitBreakers", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CircuitBreakers {
@@ -1207,22 +1207,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"priority\": ",
-            "priority",
-            1,
-            0,
-            d::Kind::Enum(&crate::envoy::config::core::v3::described::E9),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"max_connections\": ", "maxConnections", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_pending_requests\": ", "maxPendingRequests", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_requests\": ", "maxRequests", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_retries\": ", "maxRetries", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"retry_budget\": ", "retryBudget", 8, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"track_remaining\": ", "trackRemaining", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_connection_pools\": ", "maxConnectionPools", 7, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"priority\": ", 1, 0, d::Kind::Enum(&crate::envoy::config::core::v3::described::E9), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"max_connections\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_pending_requests\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_requests\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_retries\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"retry_budget\": ", 8, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"track_remaining\": ", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_connection_pools\": ", 7, 7, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.CircuitBreakers.Thresholds", fields: &F1, oneofs: &[] };
@@ -1270,23 +1263,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"budget_percent\": ",
-            "budgetPercent",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"budget_interval\": ",
-            "budgetInterval",
-            3,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"min_retry_concurrency\": ", "minRetryConcurrency", 2, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"budget_percent\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"budget_interval\": ", 3, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"min_retry_concurrency\": ", 2, 2, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget", fields: &F2, oneofs: &[] };
@@ -1324,70 +1303,51 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 57] = [
-        d::FieldInfo::new("\"transport_socket_matches\": ", "transportSocketMatches", 43, 0, d::Kind::Message(&M21), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"transport_socket_matches\": ", 43, 0, d::Kind::Message(&M21), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"transport_socket_matcher\": ",
-            "transportSocketMatcher",
             59,
             1,
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"name\": ", "name", 1, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"alt_stat_name\": ", "altStatName", 28, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"alt_stat_name\": ", 28, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"stats_matcher\": ",
-            "statsMatcher",
             61,
             4,
             d::Kind::Message(&crate::envoy::config::metrics::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"type\": ", "type", 2, 5, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"cluster_type\": ", "clusterType", 38, 6, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"eds_cluster_config\": ", "edsClusterConfig", 3, 7, d::Kind::Message(&M9), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"connect_timeout\": ",
-            "connectTimeout",
-            4,
-            8,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"per_connection_buffer_limit_bytes\": ", "perConnectionBufferLimitBytes", 5, 9, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"type\": ", 2, 5, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"cluster_type\": ", 38, 6, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"eds_cluster_config\": ", 3, 7, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"connect_timeout\": ", 4, 8, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"per_connection_buffer_limit_bytes\": ", 5, 9, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"per_connection_buffer_high_watermark_timeout\": ",
-            "perConnectionBufferHighWatermarkTimeout",
             60,
             10,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"lb_policy\": ", "lbPolicy", 6, 11, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"lb_policy\": ", 6, 11, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"load_assignment\": ",
-            "loadAssignment",
             33,
             12,
             d::Kind::Message(&crate::envoy::config::endpoint::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"health_checks\": ",
-            "healthChecks",
-            8,
-            13,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M38),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"max_requests_per_connection\": ", "maxRequestsPerConnection", 9, 14, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"health_checks\": ", 8, 13, d::Kind::Message(&crate::envoy::config::core::v3::described::M38), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"max_requests_per_connection\": ", 9, 14, d::Kind::U32, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"circuit_breakers\": ", "circuitBreakers", 10, 15, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"circuit_breakers\": ", 10, 15, d::Kind::Message(&M0), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"upstream_http_protocol_options\": ",
-            "upstreamHttpProtocolOptions",
             46,
             16,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M98),
@@ -1396,7 +1356,6 @@ pub(crate) mod described {
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"common_http_protocol_options\": ",
-            "commonHttpProtocolOptions",
             29,
             17,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M52),
@@ -1405,7 +1364,6 @@ pub(crate) mod described {
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"http_protocol_options\": ",
-            "httpProtocolOptions",
             13,
             18,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M46),
@@ -1414,7 +1372,6 @@ pub(crate) mod described {
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"http2_protocol_options\": ",
-            "http2ProtocolOptions",
             14,
             19,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M49),
@@ -1423,7 +1380,6 @@ pub(crate) mod described {
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_extension_protocol_options\": ",
-            "typedExtensionProtocolOptions",
             36,
             20,
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
@@ -1431,7 +1387,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"dns_refresh_rate\": ",
-            "dnsRefreshRate",
             16,
             21,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -1439,36 +1394,20 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))])
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"dns_jitter\": ",
-            "dnsJitter",
-            58,
-            22,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Duration(0))])
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"dns_failure_refresh_rate\": ", "dnsFailureRefreshRate", 44, 23, d::Kind::Message(&M17), d::Cardinality::Optional)
+        d::FieldInfo::new("\"dns_jitter\": ", 58, 22, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gte(d::Bound::Duration(0))])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"respect_dns_ttl\": ", "respectDnsTtl", 39, 24, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"dns_failure_refresh_rate\": ", 44, 23, d::Kind::Message(&M17), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"dns_lookup_family\": ", "dnsLookupFamily", 17, 25, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"dns_resolvers\": ",
-            "dnsResolvers",
-            18,
-            26,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Repeated,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", "useTcpForDnsLookups", 45, 27, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"respect_dns_ttl\": ", 39, 24, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"dns_lookup_family\": ", 17, 25, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"dns_resolvers\": ", 18, 26, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Repeated)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", 45, 27, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"dns_resolution_config\": ",
-            "dnsResolutionConfig",
             53,
             28,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M14),
@@ -1477,17 +1416,15 @@ pub(crate) mod described {
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_dns_resolver_config\": ",
-            "typedDnsResolverConfig",
             55,
             29,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"wait_for_warm_on_init\": ", "waitForWarmOnInit", 54, 30, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"outlier_detection\": ", "outlierDetection", 19, 31, d::Kind::Message(&M25), d::Cardinality::Optional),
+        d::FieldInfo::new("\"wait_for_warm_on_init\": ", 54, 30, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"outlier_detection\": ", 19, 31, d::Kind::Message(&M25), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"cleanup_interval\": ",
-            "cleanupInterval",
             20,
             32,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -1496,79 +1433,48 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"upstream_bind_config\": ",
-            "upstreamBindConfig",
             21,
             33,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M7),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"lb_subset_config\": ", "lbSubsetConfig", 22, 34, d::Kind::Message(&M10), d::Cardinality::Optional),
-        d::FieldInfo::new("\"ring_hash_lb_config\": ", "ringHashLbConfig", 23, 35, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(1),
-        d::FieldInfo::new("\"maglev_lb_config\": ", "maglevLbConfig", 52, 36, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(1),
-        d::FieldInfo::new("\"original_dst_lb_config\": ", "originalDstLbConfig", 34, 37, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(1),
-        d::FieldInfo::new("\"least_request_lb_config\": ", "leastRequestLbConfig", 37, 38, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(1),
-        d::FieldInfo::new("\"round_robin_lb_config\": ", "roundRobinLbConfig", 56, 39, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(1),
-        d::FieldInfo::new("\"common_lb_config\": ", "commonLbConfig", 27, 40, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"lb_subset_config\": ", 22, 34, d::Kind::Message(&M10), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ring_hash_lb_config\": ", 23, 35, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"maglev_lb_config\": ", 52, 36, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"original_dst_lb_config\": ", 34, 37, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"least_request_lb_config\": ", 37, 38, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"round_robin_lb_config\": ", 56, 39, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"common_lb_config\": ", 27, 40, d::Kind::Message(&M4), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"transport_socket\": ",
-            "transportSocket",
             24,
             41,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M95),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            25,
-            42,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"protocol_selection\": ", "protocolSelection", 26, 43, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+        d::FieldInfo::new("\"metadata\": ", 25, 42, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
+        d::FieldInfo::new("\"protocol_selection\": ", 26, 43, d::Kind::Enum(&E0), d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"upstream_connection_options\": ", "upstreamConnectionOptions", 30, 44, d::Kind::Message(&M27), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"close_connections_on_host_health_failure\": ",
-            "closeConnectionsOnHostHealthFailure",
-            31,
-            45,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"ignore_health_on_host_removal\": ", "ignoreHealthOnHostRemoval", 32, 46, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"filters\": ", "filters", 40, 47, d::Kind::Message(&M22), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"load_balancing_policy\": ", "loadBalancingPolicy", 41, 48, d::Kind::Message(&M23), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"lrs_server\": ",
-            "lrsServer",
-            42,
-            49,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"lrs_report_endpoint_metrics\": ", "lrsReportEndpointMetrics", 57, 50, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"track_timeout_budgets\": ", "trackTimeoutBudgets", 47, 51, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"upstream_connection_options\": ", 30, 44, d::Kind::Message(&M27), d::Cardinality::Optional),
+        d::FieldInfo::new("\"close_connections_on_host_health_failure\": ", 31, 45, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_health_on_host_removal\": ", 32, 46, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filters\": ", 40, 47, d::Kind::Message(&M22), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"load_balancing_policy\": ", 41, 48, d::Kind::Message(&M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"lrs_server\": ", 42, 49, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"lrs_report_endpoint_metrics\": ", 57, 50, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"track_timeout_budgets\": ", 47, 51, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"upstream_config\": ",
-            "upstreamConfig",
             48,
             52,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"track_cluster_stats\": ", "trackClusterStats", 49, 53, d::Kind::Message(&M26), d::Cardinality::Optional),
-        d::FieldInfo::new("\"preconnect_policy\": ", "preconnectPolicy", 50, 54, d::Kind::Message(&M15), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"connection_pool_per_downstream_connection\": ",
-            "connectionPoolPerDownstreamConnection",
-            51,
-            55,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"queuing_policies\": ", "queuingPolicies", 62, 56, d::Kind::Message(&M16), d::Cardinality::Optional),
+        d::FieldInfo::new("\"track_cluster_stats\": ", 49, 53, d::Kind::Message(&M26), d::Cardinality::Optional),
+        d::FieldInfo::new("\"preconnect_policy\": ", 50, 54, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new("\"connection_pool_per_downstream_connection\": ", 51, 55, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"queuing_policies\": ", 62, 56, d::Kind::Message(&M16), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.cluster.v3.Cluster",
@@ -1733,36 +1639,25 @@ pub(crate) mod described {
     static F4: [d::FieldInfo; 8] = [
         d::FieldInfo::new(
             "\"healthy_panic_threshold\": ",
-            "healthyPanicThreshold",
             1,
             0,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"zone_aware_lb_config\": ", "zoneAwareLbConfig", 2, 1, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"locality_weighted_lb_config\": ", "localityWeightedLbConfig", 3, 2, d::Kind::Message(&M6), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"zone_aware_lb_config\": ", 2, 1, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"locality_weighted_lb_config\": ", 3, 2, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"update_merge_window\": ",
-            "updateMergeWindow",
             4,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"ignore_new_hosts_until_first_hc\": ", "ignoreNewHostsUntilFirstHc", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"close_connections_on_host_set_change\": ",
-            "closeConnectionsOnHostSetChange",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"consistent_hashing_lb_config\": ", "consistentHashingLbConfig", 7, 6, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ignore_new_hosts_until_first_hc\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"close_connections_on_host_set_change\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"consistent_hashing_lb_config\": ", 7, 6, d::Kind::Message(&M5), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"override_host_status\": ",
-            "overrideHostStatus",
             8,
             7,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M45),
@@ -1826,9 +1721,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"use_hostname_for_hashing\": ", "useHostnameForHashing", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"hash_balance_factor\": ", "hashBalanceFactor", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"use_hostname_for_hashing\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hash_balance_factor\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(100))]),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig.ConsistentHashingLbConfig", fields: &F5, oneofs: &[] };
@@ -1894,16 +1788,9 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"routing_enabled\": ",
-            "routingEnabled",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"min_cluster_size\": ", "minClusterSize", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"fail_traffic_on_panic\": ", "failTrafficOnPanic", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"routing_enabled\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"min_cluster_size\": ", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"fail_traffic_on_panic\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig", fields: &F7, oneofs: &[] };
@@ -1941,8 +1828,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M8: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.CustomClusterType", fields: &F8, oneofs: &[] };
@@ -1978,15 +1865,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"eds_config\": ",
-            "edsConfig",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"eds_config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"service_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.EdsClusterConfig", fields: &F9, oneofs: &[] };
     impl d::Describe for super::cluster::EdsClusterConfig {
@@ -2021,23 +1901,14 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"fallback_policy\": ", "fallbackPolicy", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"default_subset\": ",
-            "defaultSubset",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"subset_selectors\": ", "subsetSelectors", 3, 2, d::Kind::Message(&M11), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"locality_weight_aware\": ", "localityWeightAware", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"scale_locality_weight\": ", "scaleLocalityWeight", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"panic_mode_any\": ", "panicModeAny", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"list_as_any\": ", "listAsAny", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"metadata_fallback_policy\": ", "metadataFallbackPolicy", 8, 7, d::Kind::Enum(&E5), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fallback_policy\": ", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"default_subset\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"subset_selectors\": ", 3, 2, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"locality_weight_aware\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"scale_locality_weight\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"panic_mode_any\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"list_as_any\": ", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_fallback_policy\": ", 8, 7, d::Kind::Enum(&E5), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig", fields: &F10, oneofs: &[] };
     impl d::Describe for super::cluster::LbSubsetConfig {
@@ -2084,11 +1955,10 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"keys\": ", "keys", 1, 0, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"single_host_per_subset\": ", "singleHostPerSubset", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"fallback_policy\": ", "fallbackPolicy", 2, 2, d::Kind::Enum(&E6), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"fallback_keys_subset\": ", "fallbackKeysSubset", 3, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"keys\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"single_host_per_subset\": ", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"fallback_policy\": ", 2, 2, d::Kind::Enum(&E6), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fallback_keys_subset\": ", 3, 3, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M11: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.LbSubsetConfig.LbSubsetSelector", fields: &F11, oneofs: &[] };
@@ -2128,16 +1998,15 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"choice_count\": ", "choiceCount", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(2))]),
+        d::FieldInfo::new("\"choice_count\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(2))]),
         d::FieldInfo::new(
             "\"active_request_bias\": ",
-            "activeRequestBias",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M77),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"slow_start_config\": ", "slowStartConfig", 3, 2, d::Kind::Message(&M20), d::Cardinality::Optional),
+        d::FieldInfo::new("\"slow_start_config\": ", 3, 2, d::Kind::Message(&M20), d::Cardinality::Optional),
     ];
     pub(crate) static M12: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.LeastRequestLbConfig", fields: &F12, oneofs: &[] };
@@ -2174,8 +2043,8 @@ pub(crate) mod described {
         }
     }
 
-    static F13: [d::FieldInfo; 1] = [d::FieldInfo::new("\"table_size\": ", "tableSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
-        .rules(&[d::Rule::Lte(d::Bound::Int(5000011))])];
+    static F13: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"table_size\": ", 1, 0, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(5000011))])];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.MaglevLbConfig", fields: &F13, oneofs: &[] };
     impl d::Describe for super::cluster::MaglevLbConfig {
         const INFO: &'static d::MessageInfo = &M13;
@@ -2207,18 +2076,10 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"use_http_header\": ", "useHttpHeader", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"http_header_name\": ", "httpHeaderName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"upstream_port_override\": ", "upstreamPortOverride", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new(
-            "\"metadata_key\": ",
-            "metadataKey",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"use_http_header\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"http_header_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upstream_port_override\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"metadata_key\": ", 4, 3, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0), d::Cardinality::Optional),
     ];
     pub(crate) static M14: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.OriginalDstLbConfig", fields: &F14, oneofs: &[] };
@@ -2258,13 +2119,12 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"per_upstream_preconnect_ratio\": ", "perUpstreamPreconnectRatio", 1, 0, d::Kind::F64, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"per_upstream_preconnect_ratio\": ", 1, 0, d::Kind::F64, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Float(3.0)), d::Rule::Gte(d::Bound::Float(1.0))]),
-        d::FieldInfo::new("\"predictive_preconnect_ratio\": ", "predictivePreconnectRatio", 2, 1, d::Kind::F64, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"predictive_preconnect_ratio\": ", 2, 1, d::Kind::F64, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Float(3.0)), d::Rule::Gte(d::Bound::Float(1.0))]),
         d::FieldInfo::new(
             "\"preconnect_enabled_metadata\": ",
-            "preconnectEnabledMetadata",
             3,
             2,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
@@ -2308,7 +2168,6 @@ pub(crate) mod described {
 
     static F16: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"pending_rq_policy\": ",
-        "pendingRqPolicy",
         1,
         0,
         d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -2346,24 +2205,10 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"base_interval\": ",
-            "baseInterval",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"max_interval\": ",
-            "maxInterval",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"base_interval\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"max_interval\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
     ];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.RefreshRate", fields: &F17, oneofs: &[] };
     impl d::Describe for super::cluster::RefreshRate {
@@ -2398,11 +2243,9 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"minimum_ring_size\": ", "minimumRingSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
-        d::FieldInfo::new("\"hash_function\": ", "hashFunction", 3, 1, d::Kind::Enum(&E7), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"maximum_ring_size\": ", "maximumRingSize", 4, 2, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
+        d::FieldInfo::new("\"minimum_ring_size\": ", 1, 0, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
+        d::FieldInfo::new("\"hash_function\": ", 3, 1, d::Kind::Enum(&E7), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"maximum_ring_size\": ", 4, 2, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
     ];
     pub(crate) static M18: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.RingHashLbConfig", fields: &F18, oneofs: &[] };
@@ -2439,8 +2282,7 @@ pub(crate) mod described {
         }
     }
 
-    static F19: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"slow_start_config\": ", "slowStartConfig", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional)];
+    static F19: [d::FieldInfo; 1] = [d::FieldInfo::new("\"slow_start_config\": ", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional)];
     pub(crate) static M19: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.RoundRobinLbConfig", fields: &F19, oneofs: &[] };
     impl d::Describe for super::cluster::RoundRobinLbConfig {
@@ -2475,28 +2317,13 @@ pub(crate) mod described {
     static F20: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"slow_start_window\": ",
-            "slowStartWindow",
             1,
             0,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"aggression\": ",
-            "aggression",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M77),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"min_weight_percent\": ",
-            "minWeightPercent",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"aggression\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M77), d::Cardinality::Optional),
+        d::FieldInfo::new("\"min_weight_percent\": ", 3, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
     ];
     pub(crate) static M20: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.Cluster.SlowStartConfig", fields: &F20, oneofs: &[] };
@@ -2534,11 +2361,10 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"match\": ", "match", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"match\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"transport_socket\": ",
-            "transportSocket",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M95),
@@ -2581,11 +2407,10 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"config_discovery\": ",
-            "configDiscovery",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M19),
@@ -2626,7 +2451,7 @@ pub(crate) mod described {
         }
     }
 
-    static F23: [d::FieldInfo; 1] = [d::FieldInfo::new("\"policies\": ", "policies", 1, 0, d::Kind::Message(&M24), d::Cardinality::Repeated)];
+    static F23: [d::FieldInfo; 1] = [d::FieldInfo::new("\"policies\": ", 1, 0, d::Kind::Message(&M24), d::Cardinality::Repeated)];
     pub(crate) static M23: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.LoadBalancingPolicy", fields: &F23, oneofs: &[] };
     impl d::Describe for super::LoadBalancingPolicy {
         const INFO: &'static d::MessageInfo = &M23;
@@ -2659,7 +2484,6 @@ pub(crate) mod described {
 
     static F24: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"typed_extension_config\": ",
-        "typedExtensionConfig",
         4,
         0,
         d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -2697,89 +2521,42 @@ pub(crate) mod described {
     }
 
     static F25: [d::FieldInfo; 26] = [
-        d::FieldInfo::new("\"consecutive_5xx\": ", "consecutive5xx", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"interval\": ",
-            "interval",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"consecutive_5xx\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"interval\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"base_ejection_time\": ",
-            "baseEjectionTime",
             3,
             2,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"max_ejection_percent\": ", "maxEjectionPercent", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"max_ejection_percent\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"enforcing_consecutive_5xx\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"enforcing_success_rate\": ", 6, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"success_rate_minimum_hosts\": ", 7, 6, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"success_rate_request_volume\": ", 8, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"success_rate_stdev_factor\": ", 9, 8, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"consecutive_gateway_failure\": ", 10, 9, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enforcing_consecutive_gateway_failure\": ", 11, 10, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new("\"enforcing_consecutive_5xx\": ", "enforcingConsecutive5xx", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"split_external_local_origin_errors\": ", 12, 11, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"consecutive_local_origin_failure\": ", 13, 12, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enforcing_consecutive_local_origin_failure\": ", 14, 13, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new("\"enforcing_success_rate\": ", "enforcingSuccessRate", 6, 5, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"enforcing_local_origin_success_rate\": ", 15, 14, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new("\"success_rate_minimum_hosts\": ", "successRateMinimumHosts", 7, 6, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"success_rate_request_volume\": ", "successRateRequestVolume", 8, 7, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"success_rate_stdev_factor\": ", "successRateStdevFactor", 9, 8, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"consecutive_gateway_failure\": ", "consecutiveGatewayFailure", 10, 9, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"enforcing_consecutive_gateway_failure\": ",
-            "enforcingConsecutiveGatewayFailure",
-            11,
-            10,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"split_external_local_origin_errors\": ",
-            "splitExternalLocalOriginErrors",
-            12,
-            11,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"consecutive_local_origin_failure\": ", "consecutiveLocalOriginFailure", 13, 12, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"enforcing_consecutive_local_origin_failure\": ",
-            "enforcingConsecutiveLocalOriginFailure",
-            14,
-            13,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"enforcing_local_origin_success_rate\": ",
-            "enforcingLocalOriginSuccessRate",
-            15,
-            14,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new("\"failure_percentage_threshold\": ", "failurePercentageThreshold", 16, 15, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"failure_percentage_threshold\": ", 16, 15, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new("\"enforcing_failure_percentage\": ", "enforcingFailurePercentage", 17, 16, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"enforcing_failure_percentage\": ", 17, 16, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"enforcing_failure_percentage_local_origin\": ",
-            "enforcingFailurePercentageLocalOrigin",
-            18,
-            17,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new("\"failure_percentage_minimum_hosts\": ", "failurePercentageMinimumHosts", 19, 18, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"failure_percentage_request_volume\": ", "failurePercentageRequestVolume", 20, 19, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enforcing_failure_percentage_local_origin\": ", 18, 17, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"failure_percentage_minimum_hosts\": ", 19, 18, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"failure_percentage_request_volume\": ", 20, 19, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"max_ejection_time\": ",
-            "maxEjectionTime",
             21,
             20,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -2788,30 +2565,15 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"max_ejection_time_jitter\": ",
-            "maxEjectionTimeJitter",
             22,
             21,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"successful_active_health_check_uneject_host\": ",
-            "successfulActiveHealthCheckUnejectHost",
-            23,
-            22,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"monitors\": ",
-            "monitors",
-            24,
-            23,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"always_eject_one_host\": ", "alwaysEjectOneHost", 25, 24, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"detect_degraded_hosts\": ", "detectDegradedHosts", 26, 25, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"successful_active_health_check_uneject_host\": ", 23, 22, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"monitors\": ", 24, 23, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"always_eject_one_host\": ", 25, 24, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"detect_degraded_hosts\": ", 26, 25, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M25: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.OutlierDetection", fields: &F25, oneofs: &[] };
     impl d::Describe for super::OutlierDetection {
@@ -2894,9 +2656,9 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"timeout_budgets\": ", "timeoutBudgets", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"request_response_sizes\": ", "requestResponseSizes", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"per_endpoint_stats\": ", "perEndpointStats", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"timeout_budgets\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_response_sizes\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"per_endpoint_stats\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M26: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.cluster.v3.TrackClusterStats", fields: &F26, oneofs: &[] };
     impl d::Describe for super::TrackClusterStats {
@@ -2933,23 +2695,9 @@ pub(crate) mod described {
     }
 
     static F27: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"tcp_keepalive\": ",
-            "tcpKeepalive",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M93),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"set_local_interface_name_on_upstream_connections\": ",
-            "setLocalInterfaceNameOnUpstreamConnections",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"happy_eyeballs_config\": ", "happyEyeballsConfig", 3, 2, d::Kind::Message(&M28), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tcp_keepalive\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M93), d::Cardinality::Optional),
+        d::FieldInfo::new("\"set_local_interface_name_on_upstream_connections\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"happy_eyeballs_config\": ", 3, 2, d::Kind::Message(&M28), d::Cardinality::Optional),
     ];
     pub(crate) static M27: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.UpstreamConnectionOptions", fields: &F27, oneofs: &[] };
@@ -2987,9 +2735,8 @@ pub(crate) mod described {
     }
 
     static F28: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"first_address_family_version\": ", "firstAddressFamilyVersion", 1, 0, d::Kind::Enum(&E8), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"first_address_family_count\": ", "firstAddressFamilyCount", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"first_address_family_version\": ", 1, 0, d::Kind::Enum(&E8), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"first_address_family_count\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
     ];
     pub(crate) static M28: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.cluster.v3.UpstreamConnectionOptions.HappyEyeballsConfig", fields: &F28, oneofs: &[] };

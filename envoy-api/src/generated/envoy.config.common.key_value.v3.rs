@@ -23,15 +23,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config\": ",
-        "config",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.common.key_value.v3.KeyValueStoreConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::KeyValueStoreConfig {

@@ -342,8 +342,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"bytes_limit\": ", "bytesLimit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"patterns\": ", "patterns", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"bytes_limit\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"patterns\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.common.matcher.v3.HttpGenericBodyMatch", fields: &F0, oneofs: &[] };
@@ -379,12 +379,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"string_match\": ", "stringMatch", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"binary_match\": ", "binaryMatch", 2, 1, d::Kind::Bytes, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinBytes(1)]),
+        d::FieldInfo::new("\"string_match\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"binary_match\": ", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinBytes(1)]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.HttpGenericBodyMatch.GenericTextMatch",
@@ -426,14 +422,8 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"headers\": ",
-        "headers",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
-        d::Cardinality::Repeated,
-    )];
+    static F2: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"headers\": ", 1, 0, d::Kind::Message(&crate::envoy::config::route::v3::described::M7), d::Cardinality::Repeated)];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.common.matcher.v3.HttpHeadersMatch", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HttpHeadersMatch {
         const INFO: &'static d::MessageInfo = &M2;
@@ -465,36 +455,16 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_match\": ", "andMatch", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_match\": ", "notMatch", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"http_request_headers_match\": ", "httpRequestHeadersMatch", 5, 4, d::Kind::Message(&M2), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"http_request_trailers_match\": ", "httpRequestTrailersMatch", 6, 5, d::Kind::Message(&M2), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"http_response_headers_match\": ", "httpResponseHeadersMatch", 7, 6, d::Kind::Message(&M2), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"http_response_trailers_match\": ", "httpResponseTrailersMatch", 8, 7, d::Kind::Message(&M2), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new(
-            "\"http_request_generic_body_match\": ",
-            "httpRequestGenericBodyMatch",
-            9,
-            8,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_response_generic_body_match\": ",
-            "httpResponseGenericBodyMatch",
-            10,
-            9,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"or_match\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_match\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_match\": ", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any_match\": ", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"http_request_headers_match\": ", 5, 4, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_request_trailers_match\": ", 6, 5, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_response_headers_match\": ", 7, 6, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_response_trailers_match\": ", 8, 7, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_request_generic_body_match\": ", 9, 8, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_response_generic_body_match\": ", 10, 9, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.MatchPredicate",
@@ -569,7 +539,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+        [d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.common.matcher.v3.MatchPredicate.MatchSet", fields: &F4, oneofs: &[] };
     impl d::Describe for super::match_predicate::MatchSet {
@@ -602,9 +572,9 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"matcher_list\": ", "matcherList", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"matcher_tree\": ", "matcherTree", 2, 1, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"on_no_match\": ", "onNoMatch", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"matcher_list\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"matcher_tree\": ", 2, 1, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"on_no_match\": ", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher",
@@ -649,7 +619,7 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"matchers\": ", "matchers", 1, 0, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"matchers\": ", 1, 0, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList", fields: &F6, oneofs: &[] };
     impl d::Describe for super::matcher::MatcherList {
@@ -682,8 +652,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"predicate\": ", "predicate", 1, 0, d::Kind::Message(&M8), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"on_match\": ", "onMatch", 2, 1, d::Kind::Message(&M13), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"predicate\": ", 1, 0, d::Kind::Message(&M8), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"on_match\": ", 2, 1, d::Kind::Message(&M13), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M7: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.FieldMatcher", fields: &F7, oneofs: &[] };
@@ -719,10 +689,10 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"single_predicate\": ", "singlePredicate", 1, 0, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_matcher\": ", "orMatcher", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_matcher\": ", "andMatcher", 3, 2, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_matcher\": ", "notMatcher", 4, 3, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"single_predicate\": ", 1, 0, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_matcher\": ", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_matcher\": ", 3, 2, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_matcher\": ", 4, 3, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate",
@@ -773,7 +743,7 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"predicate\": ", "predicate", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+        [d::FieldInfo::new("\"predicate\": ", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M9: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.PredicateList", fields: &F9, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_list::predicate::PredicateList {
@@ -806,26 +776,12 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"input\": ", "input", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+        d::FieldInfo::new("\"input\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"value_match\": ",
-            "valueMatch",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"custom_match\": ",
-            "customMatch",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"value_match\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"custom_match\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate",
@@ -870,19 +826,12 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"input\": ", "input", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+        d::FieldInfo::new("\"input\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"exact_match_map\": ", "exactMatchMap", 2, 1, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix_match_map\": ", "prefixMatchMap", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"custom_match\": ",
-            "customMatch",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"exact_match_map\": ", 2, 1, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix_match_map\": ", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"custom_match\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.MatcherTree",
@@ -931,7 +880,7 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"map\": ", "map", 1, 0, d::Kind::Message(&M13), d::Cardinality::Map(d::Kind::String)).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"map\": ", 1, 0, d::Kind::Message(&M13), d::Cardinality::Map(d::Kind::String)).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M12: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.common.matcher.v3.Matcher.MatcherTree.MatchMap", fields: &F12, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_tree::MatchMap {
@@ -964,17 +913,9 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"matcher\": ", "matcher", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"action\": ",
-            "action",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"keep_matching\": ", "keepMatching", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"matcher\": ", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"action\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"keep_matching\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.matcher.v3.Matcher.OnMatch",

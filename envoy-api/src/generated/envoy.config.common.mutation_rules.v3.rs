@@ -80,19 +80,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"remove\": ", "remove", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"append\": ",
-            "append",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"remove_on_match\": ", "removeOnMatch", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"remove\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"append\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M37), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"remove_on_match\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.common.mutation_rules.v3.HeaderMutation",
@@ -140,7 +130,6 @@ pub(crate) mod described {
 
     static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"key_matcher\": ",
-        "keyMatcher",
         1,
         0,
         d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
@@ -179,13 +168,12 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"allow_all_routing\": ", "allowAllRouting", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"allow_envoy\": ", "allowEnvoy", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"disallow_system\": ", "disallowSystem", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"disallow_all\": ", "disallowAll", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"allow_all_routing\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"allow_envoy\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"disallow_system\": ", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"disallow_all\": ", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"allow_expression\": ",
-            "allowExpression",
             5,
             4,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M19),
@@ -193,13 +181,12 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"disallow_expression\": ",
-            "disallowExpression",
             6,
             5,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M19),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"disallow_is_error\": ", "disallowIsError", 7, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"disallow_is_error\": ", 7, 6, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.common.mutation_rules.v3.HeaderMutationRules", fields: &F2, oneofs: &[] };

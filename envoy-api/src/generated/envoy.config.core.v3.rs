@@ -2976,9 +2976,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"socket_address\": ", "socketAddress", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"pipe\": ", "pipe", 2, 1, d::Kind::Message(&M65), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"envoy_internal_address\": ", "envoyInternalAddress", 3, 2, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"socket_address\": ", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"pipe\": ", 2, 1, d::Kind::Message(&M65), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"envoy_internal_address\": ", 3, 2, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.Address", fields: &F0, oneofs: &[d::OneofInfo { name: "address", required: true }] };
@@ -3051,11 +3051,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"max_entries\": ", "maxEntries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"key_value_store_config\": ", "keyValueStoreConfig", 3, 2, d::Kind::Message(&M96), d::Cardinality::Optional),
-        d::FieldInfo::new("\"prepopulated_entries\": ", "prepopulatedEntries", 4, 3, d::Kind::Message(&M3), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"canonical_suffixes\": ", "canonicalSuffixes", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"max_entries\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"key_value_store_config\": ", 3, 2, d::Kind::Message(&M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"prepopulated_entries\": ", 4, 3, d::Kind::Message(&M3), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"canonical_suffixes\": ", 5, 4, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.AlternateProtocolsCacheOptions", fields: &F2, oneofs: &[] };
@@ -3097,9 +3097,9 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"hostname\": ", "hostname", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"hostname\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"port\": ", "port", 2, 1, d::Kind::U32, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"port\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit)
             .rules(&[d::Rule::Lt(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M3: d::MessageInfo =
@@ -3136,31 +3136,16 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"api_type\": ", "apiType", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"transport_api_version\": ", "transportApiVersion", 8, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"cluster_names\": ", "clusterNames", 2, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"grpc_services\": ", "grpcServices", 4, 3, d::Kind::Message(&M23), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"refresh_delay\": ",
-            "refreshDelay",
-            3,
-            4,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"request_timeout\": ",
-            "requestTimeout",
-            5,
-            5,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"rate_limit_settings\": ", "rateLimitSettings", 6, 6, d::Kind::Message(&M72), d::Cardinality::Optional),
-        d::FieldInfo::new("\"set_node_on_first_message_only\": ", "setNodeOnFirstMessageOnly", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"config_validators\": ", "configValidators", 9, 8, d::Kind::Message(&M96), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"api_type\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"transport_api_version\": ", 8, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"cluster_names\": ", 2, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"grpc_services\": ", 4, 3, d::Kind::Message(&M23), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"refresh_delay\": ", 3, 4, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_timeout\": ", 5, 5, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"rate_limit_settings\": ", 6, 6, d::Kind::Message(&M72), d::Cardinality::Optional),
+        d::FieldInfo::new("\"set_node_on_first_message_only\": ", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config_validators\": ", 9, 8, d::Kind::Message(&M96), d::Cardinality::Repeated),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ApiConfigSource", fields: &F4, oneofs: &[] };
     impl d::Describe for super::ApiConfigSource {
@@ -3209,8 +3194,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"local\": ", "local", 1, 0, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"remote\": ", "remote", 2, 1, d::Kind::Message(&M73), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"local\": ", 1, 0, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"remote\": ", 2, 1, d::Kind::Message(&M73), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.AsyncDataSource",
@@ -3253,24 +3238,10 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"base_interval\": ",
-            "baseInterval",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"max_interval\": ",
-            "maxInterval",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"base_interval\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"max_interval\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.BackoffStrategy", fields: &F6, oneofs: &[] };
     impl d::Describe for super::BackoffStrategy {
@@ -3305,14 +3276,14 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"source_address\": ", "sourceAddress", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional),
-        d::FieldInfo::new("\"freebind\": ", "freebind", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"socket_options\": ", "socketOptions", 3, 2, d::Kind::Message(&M87), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"extra_source_addresses\": ", "extraSourceAddresses", 5, 3, d::Kind::Message(&M20), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"additional_source_addresses\": ", "additionalSourceAddresses", 4, 4, d::Kind::Message(&M85), d::Cardinality::Repeated)
+        d::FieldInfo::new("\"source_address\": ", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional),
+        d::FieldInfo::new("\"freebind\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"socket_options\": ", 3, 2, d::Kind::Message(&M87), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"extra_source_addresses\": ", 5, 3, d::Kind::Message(&M20), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"additional_source_addresses\": ", 4, 4, d::Kind::Message(&M85), d::Cardinality::Repeated)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"local_address_selector\": ", "localAddressSelector", 6, 5, d::Kind::Message(&M96), d::Cardinality::Optional),
-        d::FieldInfo::new("\"validate_network_namespaces\": ", "validateNetworkNamespaces", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"local_address_selector\": ", 6, 5, d::Kind::Message(&M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"validate_network_namespaces\": ", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.BindConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::BindConfig {
@@ -3357,15 +3328,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"version\": ", "version", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M12), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"version\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"metadata\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.BuildVersion", fields: &F8, oneofs: &[] };
     impl d::Describe for super::BuildVersion {
@@ -3400,9 +3364,9 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"enable_string_conversion\": ", "enableStringConversion", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"enable_string_concat\": ", "enableStringConcat", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"enable_string_functions\": ", "enableStringFunctions", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_string_conversion\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_string_concat\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_string_functions\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.CelExpressionConfig", fields: &F9, oneofs: &[] };
     impl d::Describe for super::CelExpressionConfig {
@@ -3439,8 +3403,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"address_prefix\": ", "addressPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"prefix_len\": ", "prefixLen", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new("\"address_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"prefix_len\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.CidrRange", fields: &F10, oneofs: &[] };
     impl d::Describe for super::CidrRange {
@@ -3475,24 +3439,22 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"authorities\": ", "authorities", 7, 0, d::Kind::Message(&crate::xds::core::v3::described::M0), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"path\": ", "path", 1, 1, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"authorities\": ", 7, 0, d::Kind::Message(&crate::xds::core::v3::described::M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"path\": ", 1, 1, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"path_config_source\": ", "pathConfigSource", 8, 2, d::Kind::Message(&M64), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"api_config_source\": ", "apiConfigSource", 2, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"ads\": ", "ads", 3, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"self\": ", "self", 5, 5, d::Kind::Message(&M84), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"path_config_source\": ", 8, 2, d::Kind::Message(&M64), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"api_config_source\": ", 2, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ads\": ", 3, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"self\": ", 5, 5, d::Kind::Message(&M84), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"initial_fetch_timeout\": ",
-            "initialFetchTimeout",
             4,
             6,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"resource_api_version\": ", "resourceApiVersion", 6, 7, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"resource_api_version\": ", 6, 7, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.ConfigSource",
@@ -3552,7 +3514,7 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"identifier\": ", "identifier", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
+    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"identifier\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ControlPlane", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ControlPlane {
         const INFO: &'static d::MessageInfo = &M12;
@@ -3584,13 +3546,11 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"filename\": ", "filename", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"inline_bytes\": ", "inlineBytes", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"inline_string\": ", "inlineString", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"environment_variable\": ", "environmentVariable", 4, 3, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"watched_directory\": ", "watchedDirectory", 5, 4, d::Kind::Message(&M99), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filename\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"inline_bytes\": ", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"inline_string\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"environment_variable\": ", 4, 3, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"watched_directory\": ", 5, 4, d::Kind::Message(&M99), d::Cardinality::Optional),
     ];
     pub(crate) static M13: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.DataSource", fields: &F13, oneofs: &[d::OneofInfo { name: "specifier", required: true }] };
@@ -3640,8 +3600,8 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"resolvers\": ", "resolvers", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"dns_resolver_options\": ", "dnsResolverOptions", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resolvers\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"dns_resolver_options\": ", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
     ];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.DnsResolutionConfig", fields: &F14, oneofs: &[] };
     impl d::Describe for super::DnsResolutionConfig {
@@ -3676,8 +3636,8 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", "useTcpForDnsLookups", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"no_default_search_domain\": ", "noDefaultSearchDomain", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"no_default_search_domain\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M15: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.DnsResolverOptions", fields: &F15, oneofs: &[] };
     impl d::Describe for super::DnsResolverOptions {
@@ -3712,8 +3672,8 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"server_listener_name\": ", "serverListenerName", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"endpoint_id\": ", "endpointId", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"server_listener_name\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"endpoint_id\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M16: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.EnvoyInternalAddress",
@@ -3755,8 +3715,7 @@ pub(crate) mod described {
         }
     }
 
-    static F17: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"grpc_service\": ", "grpcService", 1, 0, d::Kind::Message(&M23), d::Cardinality::Optional).oneof(0)];
+    static F17: [d::FieldInfo; 1] = [d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&M23), d::Cardinality::Optional).oneof(0)];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.EventServiceConfig",
         fields: &F17,
@@ -3794,13 +3753,13 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"category\": ", "category", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"type_descriptor\": ", "typeDescriptor", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"category\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type_descriptor\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"version\": ", "version", 4, 3, d::Kind::Message(&M8), d::Cardinality::Optional),
-        d::FieldInfo::new("\"disabled\": ", "disabled", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"type_urls\": ", "typeUrls", 6, 5, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version\": ", 4, 3, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"disabled\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type_urls\": ", 6, 5, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Extension", fields: &F18, oneofs: &[] };
     impl d::Describe for super::Extension {
@@ -3843,24 +3802,10 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"config_source\": ", "configSource", 1, 0, d::Kind::Message(&M11), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"default_config\": ",
-            "defaultConfig",
-            2,
-            1,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"apply_default_config_without_warming\": ",
-            "applyDefaultConfigWithoutWarming",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"type_urls\": ", "typeUrls", 4, 3, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"config_source\": ", 1, 0, d::Kind::Message(&M11), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"default_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"apply_default_config_without_warming\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type_urls\": ", 4, 3, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ExtensionConfigSource", fields: &F19, oneofs: &[] };
     impl d::Describe for super::ExtensionConfigSource {
@@ -3899,8 +3844,8 @@ pub(crate) mod described {
     }
 
     static F20: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"address\": ", "address", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"socket_options\": ", "socketOptions", 2, 1, d::Kind::Message(&M91), d::Cardinality::Optional),
+        d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&M85), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"socket_options\": ", 2, 1, d::Kind::Message(&M91), d::Cardinality::Optional),
     ];
     pub(crate) static M20: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ExtraSourceAddress", fields: &F20, oneofs: &[] };
     impl d::Describe for super::ExtraSourceAddress {
@@ -3934,7 +3879,7 @@ pub(crate) mod described {
         }
     }
 
-    static F21: [d::FieldInfo; 1] = [d::FieldInfo::new("\"services\": ", "services", 1, 0, d::Kind::Message(&M22), d::Cardinality::Repeated)];
+    static F21: [d::FieldInfo; 1] = [d::FieldInfo::new("\"services\": ", 1, 0, d::Kind::Message(&M22), d::Cardinality::Repeated)];
     pub(crate) static M21: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.GrpcMethodList", fields: &F21, oneofs: &[] };
     impl d::Describe for super::GrpcMethodList {
         const INFO: &'static d::MessageInfo = &M21;
@@ -3966,8 +3911,8 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"method_names\": ", "methodNames", 2, 1, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"method_names\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M22: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.GrpcMethodList.Service", fields: &F22, oneofs: &[] };
     impl d::Describe for super::grpc_method_list::Service {
@@ -4002,18 +3947,11 @@ pub(crate) mod described {
     }
 
     static F23: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"envoy_grpc\": ", "envoyGrpc", 1, 0, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"google_grpc\": ", "googleGrpc", 2, 1, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"initial_metadata\": ", "initialMetadata", 5, 3, d::Kind::Message(&M36), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 6, 4, d::Kind::Message(&M74), d::Cardinality::Optional),
+        d::FieldInfo::new("\"envoy_grpc\": ", 1, 0, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"google_grpc\": ", 2, 1, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"timeout\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"initial_metadata\": ", 5, 3, d::Kind::Message(&M36), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retry_policy\": ", 6, 4, d::Kind::Message(&M74), d::Cardinality::Optional),
     ];
     pub(crate) static M23: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService",
@@ -4062,12 +4000,12 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"cluster_name\": ", "clusterName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"cluster_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"authority\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 3, 2, d::Kind::Message(&M74), d::Cardinality::Optional),
-        d::FieldInfo::new("\"max_receive_message_length\": ", "maxReceiveMessageLength", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"skip_envoy_headers\": ", "skipEnvoyHeaders", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retry_policy\": ", 3, 2, d::Kind::Message(&M74), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_receive_message_length\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"skip_envoy_headers\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M24: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.EnvoyGrpc", fields: &F24, oneofs: &[] };
     impl d::Describe for super::grpc_service::EnvoyGrpc {
@@ -4108,30 +4046,16 @@ pub(crate) mod described {
     }
 
     static F25: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"target_uri\": ", "targetUri", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"channel_credentials\": ", "channelCredentials", 2, 1, d::Kind::Message(&M33), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"channel_credentials_plugin\": ",
-            "channelCredentialsPlugin",
-            9,
-            2,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"call_credentials\": ", "callCredentials", 3, 3, d::Kind::Message(&M26), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"call_credentials_plugin\": ",
-            "callCredentialsPlugin",
-            10,
-            4,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 4, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"credentials_factory_name\": ", "credentialsFactoryName", 5, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"config\": ", "config", 6, 7, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"per_stream_buffer_limit_bytes\": ", "perStreamBufferLimitBytes", 7, 8, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"channel_args\": ", "channelArgs", 8, 9, d::Kind::Message(&M31), d::Cardinality::Optional),
+        d::FieldInfo::new("\"target_uri\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"channel_credentials\": ", 2, 1, d::Kind::Message(&M33), d::Cardinality::Optional),
+        d::FieldInfo::new("\"channel_credentials_plugin\": ", 9, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"call_credentials\": ", 3, 3, d::Kind::Message(&M26), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"call_credentials_plugin\": ", 10, 4, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"stat_prefix\": ", 4, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"credentials_factory_name\": ", 5, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config\": ", 6, 7, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"per_stream_buffer_limit_bytes\": ", 7, 8, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"channel_args\": ", 8, 9, d::Kind::Message(&M31), d::Cardinality::Optional),
     ];
     pub(crate) static M25: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc", fields: &F25, oneofs: &[] };
     impl d::Describe for super::grpc_service::GoogleGrpc {
@@ -4182,22 +4106,13 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"access_token\": ", "accessToken", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"google_compute_engine\": ",
-            "googleComputeEngine",
-            2,
-            1,
-            d::Kind::Message(<() as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"google_refresh_token\": ", "googleRefreshToken", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"service_account_jwt_access\": ", "serviceAccountJwtAccess", 4, 3, d::Kind::Message(&M29), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"google_iam\": ", "googleIam", 5, 4, d::Kind::Message(&M27), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"from_plugin\": ", "fromPlugin", 6, 5, d::Kind::Message(&M28), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"sts_service\": ", "stsService", 7, 6, d::Kind::Message(&M30), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"access_token\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"google_compute_engine\": ", 2, 1, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"google_refresh_token\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"service_account_jwt_access\": ", 4, 3, d::Kind::Message(&M29), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"google_iam\": ", 5, 4, d::Kind::Message(&M27), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"from_plugin\": ", 6, 5, d::Kind::Message(&M28), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"sts_service\": ", 7, 6, d::Kind::Message(&M30), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M26: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials",
@@ -4278,8 +4193,8 @@ pub(crate) mod described {
     }
 
     static F27: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"authorization_token\": ", "authorizationToken", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"authority_selector\": ", "authoritySelector", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authorization_token\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authority_selector\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M27: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials", fields: &F27, oneofs: &[] };
@@ -4315,9 +4230,8 @@ pub(crate) mod described {
     }
 
     static F28: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M28: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.MetadataCredentialsFromPlugin",
@@ -4363,8 +4277,8 @@ pub(crate) mod described {
     }
 
     static F29: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"json_key\": ", "jsonKey", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"token_lifetime_seconds\": ", "tokenLifetimeSeconds", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"json_key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"token_lifetime_seconds\": ", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
     ];
     pub(crate) static M29: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials",
@@ -4403,17 +4317,15 @@ pub(crate) mod described {
     }
 
     static F30: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"token_exchange_service_uri\": ", "tokenExchangeServiceUri", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"resource\": ", "resource", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"audience\": ", "audience", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"scope\": ", "scope", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"requested_token_type\": ", "requestedTokenType", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"subject_token_path\": ", "subjectTokenPath", 6, 5, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"subject_token_type\": ", "subjectTokenType", 7, 6, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"actor_token_path\": ", "actorTokenPath", 8, 7, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"actor_token_type\": ", "actorTokenType", 9, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"token_exchange_service_uri\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"audience\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"scope\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"requested_token_type\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"subject_token_path\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"subject_token_type\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"actor_token_path\": ", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"actor_token_type\": ", 9, 8, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M30: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.StsService", fields: &F30, oneofs: &[] };
@@ -4462,7 +4374,7 @@ pub(crate) mod described {
         }
     }
 
-    static F31: [d::FieldInfo; 1] = [d::FieldInfo::new("\"args\": ", "args", 1, 0, d::Kind::Message(&M32), d::Cardinality::Map(d::Kind::String))];
+    static F31: [d::FieldInfo; 1] = [d::FieldInfo::new("\"args\": ", 1, 0, d::Kind::Message(&M32), d::Cardinality::Map(d::Kind::String))];
     pub(crate) static M31: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs", fields: &F31, oneofs: &[] };
     impl d::Describe for super::grpc_service::google_grpc::ChannelArgs {
@@ -4495,8 +4407,8 @@ pub(crate) mod described {
     }
 
     static F32: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"string_value\": ", "stringValue", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"int_value\": ", "intValue", 2, 1, d::Kind::I64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"string_value\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"int_value\": ", 2, 1, d::Kind::I64, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M32: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelArgs.Value",
@@ -4543,10 +4455,9 @@ pub(crate) mod described {
     }
 
     static F33: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"ssl_credentials\": ", "sslCredentials", 1, 0, d::Kind::Message(&M35), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"google_default\": ", "googleDefault", 2, 1, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"local_credentials\": ", "localCredentials", 3, 2, d::Kind::Message(&M34), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ssl_credentials\": ", 1, 0, d::Kind::Message(&M35), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"google_default\": ", 2, 1, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"local_credentials\": ", 3, 2, d::Kind::Message(&M34), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M33: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.ChannelCredentials",
@@ -4630,9 +4541,9 @@ pub(crate) mod described {
     }
 
     static F35: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"root_certs\": ", "rootCerts", 1, 0, d::Kind::Message(&M13), d::Cardinality::Optional),
-        d::FieldInfo::new("\"private_key\": ", "privateKey", 2, 1, d::Kind::Message(&M13), d::Cardinality::Optional).sensitive(),
-        d::FieldInfo::new("\"cert_chain\": ", "certChain", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"root_certs\": ", 1, 0, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"private_key\": ", 2, 1, d::Kind::Message(&M13), d::Cardinality::Optional).sensitive(),
+        d::FieldInfo::new("\"cert_chain\": ", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional),
     ];
     pub(crate) static M35: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.GrpcService.GoogleGrpc.SslCredentials", fields: &F35, oneofs: &[] };
@@ -4670,14 +4581,14 @@ pub(crate) mod described {
     }
 
     static F36: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"raw_value\": ", "rawValue", 3, 2, d::Kind::Bytes, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new("\"raw_value\": ", 3, 2, d::Kind::Bytes, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(16384)]),
     ];
     pub(crate) static M36: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HeaderValue", fields: &F36, oneofs: &[] };
     impl d::Describe for super::HeaderValue {
@@ -4714,11 +4625,11 @@ pub(crate) mod described {
     }
 
     static F37: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::Message(&M36), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"append\": ", "append", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::Message(&M36), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"append\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"append_action\": ", "appendAction", 3, 2, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"keep_empty_value\": ", "keepEmptyValue", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"append_action\": ", 3, 2, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"keep_empty_value\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M37: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HeaderValueOption", fields: &F37, oneofs: &[] };
     impl d::Describe for super::HeaderValueOption {
@@ -4757,52 +4668,23 @@ pub(crate) mod described {
     }
 
     static F38: [d::FieldInfo; 25] = [
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"interval\": ",
-            "interval",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"initial_jitter\": ",
-            "initialJitter",
-            20,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"interval_jitter\": ",
-            "intervalJitter",
-            3,
-            3,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"interval_jitter_percent\": ", "intervalJitterPercent", 18, 4, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"unhealthy_threshold\": ", "unhealthyThreshold", 4, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"healthy_threshold\": ", "healthyThreshold", 5, 6, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"alt_port\": ", "altPort", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"reuse_connection\": ", "reuseConnection", 7, 8, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"http_health_check\": ", "httpHealthCheck", 8, 9, d::Kind::Message(&M41), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"tcp_health_check\": ", "tcpHealthCheck", 9, 10, d::Kind::Message(&M43), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"grpc_health_check\": ", "grpcHealthCheck", 11, 11, d::Kind::Message(&M40), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"custom_health_check\": ", "customHealthCheck", 13, 12, d::Kind::Message(&M39), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"timeout\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"interval\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"initial_jitter\": ", 20, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"interval_jitter\": ", 3, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"interval_jitter_percent\": ", 18, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"unhealthy_threshold\": ", 4, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"healthy_threshold\": ", 5, 6, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"alt_port\": ", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"reuse_connection\": ", 7, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"http_health_check\": ", 8, 9, d::Kind::Message(&M41), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"tcp_health_check\": ", 9, 10, d::Kind::Message(&M43), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"grpc_health_check\": ", 11, 11, d::Kind::Message(&M40), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"custom_health_check\": ", 13, 12, d::Kind::Message(&M39), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"no_traffic_interval\": ",
-            "noTrafficInterval",
             12,
             13,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -4811,7 +4693,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"no_traffic_healthy_interval\": ",
-            "noTrafficHealthyInterval",
             24,
             14,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -4820,7 +4701,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"unhealthy_interval\": ",
-            "unhealthyInterval",
             14,
             15,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -4829,7 +4709,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"unhealthy_edge_interval\": ",
-            "unhealthyEdgeInterval",
             15,
             16,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -4838,23 +4717,21 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"healthy_edge_interval\": ",
-            "healthyEdgeInterval",
             16,
             17,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"event_log_path\": ", "eventLogPath", 17, 18, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"event_log_path\": ", 17, 18, d::Kind::String, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"event_logger\": ", "eventLogger", 25, 19, d::Kind::Message(&M96), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"event_service\": ", "eventService", 22, 20, d::Kind::Message(&M17), d::Cardinality::Optional),
-        d::FieldInfo::new("\"always_log_health_check_failures\": ", "alwaysLogHealthCheckFailures", 19, 21, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"always_log_health_check_success\": ", "alwaysLogHealthCheckSuccess", 26, 22, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"tls_options\": ", "tlsOptions", 21, 23, d::Kind::Message(&M44), d::Cardinality::Optional),
+        d::FieldInfo::new("\"event_logger\": ", 25, 19, d::Kind::Message(&M96), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"event_service\": ", 22, 20, d::Kind::Message(&M17), d::Cardinality::Optional),
+        d::FieldInfo::new("\"always_log_health_check_failures\": ", 19, 21, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_log_health_check_success\": ", 26, 22, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tls_options\": ", 21, 23, d::Kind::Message(&M44), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"transport_socket_match_criteria\": ",
-            "transportSocketMatchCriteria",
             23,
             24,
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
@@ -4952,9 +4829,8 @@ pub(crate) mod described {
     }
 
     static F39: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M39: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HealthCheck.CustomHealthCheck",
@@ -4995,11 +4871,9 @@ pub(crate) mod described {
     }
 
     static F40: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"initial_metadata\": ", "initialMetadata", 3, 2, d::Kind::Message(&M37), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"service_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authority\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"initial_metadata\": ", 3, 2, d::Kind::Message(&M37), d::Cardinality::Repeated).rules(&[d::Rule::MaxItems(1000)]),
     ];
     pub(crate) static M40: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.HealthCheck.GrpcHealthCheck", fields: &F40, oneofs: &[] };
@@ -5037,52 +4911,27 @@ pub(crate) mod described {
     }
 
     static F41: [d::FieldInfo; 12] = [
-        d::FieldInfo::new("\"host\": ", "host", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: true }]),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"host\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: true }]),
+        d::FieldInfo::new("\"path\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: true }]),
-        d::FieldInfo::new("\"send\": ", "send", 3, 2, d::Kind::Message(&M42), d::Cardinality::Optional),
-        d::FieldInfo::new("\"receive\": ", "receive", 4, 3, d::Kind::Message(&M42), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"response_buffer_size\": ", "responseBufferSize", 14, 4, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"request_headers_to_add\": ", "requestHeadersToAdd", 6, 5, d::Kind::Message(&M37), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 8, 6, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"send\": ", 3, 2, d::Kind::Message(&M42), d::Cardinality::Optional),
+        d::FieldInfo::new("\"receive\": ", 4, 3, d::Kind::Message(&M42), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"response_buffer_size\": ", 14, 4, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"request_headers_to_add\": ", 6, 5, d::Kind::Message(&M37), d::Cardinality::Repeated).rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"request_headers_to_remove\": ", 8, 6, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
-        d::FieldInfo::new(
-            "\"expected_statuses\": ",
-            "expectedStatuses",
-            9,
-            7,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M7),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"retriable_statuses\": ",
-            "retriableStatuses",
-            12,
-            8,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M7),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"codec_client_type\": ",
-            "codecClientType",
-            10,
-            9,
-            d::Kind::Enum(&crate::envoy::r#type::v3::described::E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"expected_statuses\": ", 9, 7, d::Kind::Message(&crate::envoy::r#type::v3::described::M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retriable_statuses\": ", 12, 8, d::Kind::Message(&crate::envoy::r#type::v3::described::M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"codec_client_type\": ", 10, 9, d::Kind::Enum(&crate::envoy::r#type::v3::described::E0), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"service_name_matcher\": ",
-            "serviceNameMatcher",
             11,
             10,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"method\": ", "method", 13, 11, d::Kind::Enum(&E8), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[6])]),
+        d::FieldInfo::new("\"method\": ", 13, 11, d::Kind::Enum(&E8), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[6])]),
     ];
     pub(crate) static M41: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.HealthCheck.HttpHealthCheck", fields: &F41, oneofs: &[] };
@@ -5138,8 +4987,8 @@ pub(crate) mod described {
     }
 
     static F42: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"text\": ", "text", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"binary\": ", "binary", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"text\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"binary\": ", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M42: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HealthCheck.Payload",
@@ -5182,9 +5031,9 @@ pub(crate) mod described {
     }
 
     static F43: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"send\": ", "send", 1, 0, d::Kind::Message(&M42), d::Cardinality::Optional),
-        d::FieldInfo::new("\"receive\": ", "receive", 2, 1, d::Kind::Message(&M42), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"proxy_protocol_config\": ", "proxyProtocolConfig", 3, 2, d::Kind::Message(&M66), d::Cardinality::Optional),
+        d::FieldInfo::new("\"send\": ", 1, 0, d::Kind::Message(&M42), d::Cardinality::Optional),
+        d::FieldInfo::new("\"receive\": ", 2, 1, d::Kind::Message(&M42), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"proxy_protocol_config\": ", 3, 2, d::Kind::Message(&M66), d::Cardinality::Optional),
     ];
     pub(crate) static M43: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.HealthCheck.TcpHealthCheck", fields: &F43, oneofs: &[] };
@@ -5221,7 +5070,7 @@ pub(crate) mod described {
         }
     }
 
-    static F44: [d::FieldInfo; 1] = [d::FieldInfo::new("\"alpn_protocols\": ", "alpnProtocols", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
+    static F44: [d::FieldInfo; 1] = [d::FieldInfo::new("\"alpn_protocols\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
     pub(crate) static M44: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HealthCheck.TlsOptions", fields: &F44, oneofs: &[] };
     impl d::Describe for super::health_check::TlsOptions {
         const INFO: &'static d::MessageInfo = &M44;
@@ -5252,8 +5101,8 @@ pub(crate) mod described {
         }
     }
 
-    static F45: [d::FieldInfo; 1] = [d::FieldInfo::new("\"statuses\": ", "statuses", 1, 0, d::Kind::Enum(&E3), d::Cardinality::Repeated)
-        .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])])];
+    static F45: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"statuses\": ", 1, 0, d::Kind::Enum(&E3), d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])])];
     pub(crate) static M45: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HealthStatusSet", fields: &F45, oneofs: &[] };
     impl d::Describe for super::HealthStatusSet {
         const INFO: &'static d::MessageInfo = &M45;
@@ -5285,27 +5134,19 @@ pub(crate) mod described {
     }
 
     static F46: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"allow_absolute_url\": ", "allowAbsoluteUrl", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"accept_http_10\": ", "acceptHttp10", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"default_host_for_http_10\": ", "defaultHostForHttp10", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"header_key_format\": ", "headerKeyFormat", 4, 3, d::Kind::Message(&M47), d::Cardinality::Optional),
-        d::FieldInfo::new("\"enable_trailers\": ", "enableTrailers", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_chunked_length\": ", "allowChunkedLength", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"override_stream_error_on_invalid_http_message\": ",
-            "overrideStreamErrorOnInvalidHttpMessage",
-            7,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new("\"send_fully_qualified_url\": ", "sendFullyQualifiedUrl", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"use_balsa_parser\": ", "useBalsaParser", 9, 8, d::Kind::Bool, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"allow_absolute_url\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"accept_http_10\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_host_for_http_10\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header_key_format\": ", 4, 3, d::Kind::Message(&M47), d::Cardinality::Optional),
+        d::FieldInfo::new("\"enable_trailers\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_chunked_length\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"override_stream_error_on_invalid_http_message\": ", 7, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"send_fully_qualified_url\": ", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_balsa_parser\": ", 9, 8, d::Kind::Bool, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"allow_custom_methods\": ", "allowCustomMethods", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_custom_methods\": ", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"ignore_http_11_upgrade\": ",
-            "ignoreHttp11Upgrade",
             11,
             10,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
@@ -5363,8 +5204,8 @@ pub(crate) mod described {
     }
 
     static F47: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"proper_case_words\": ", "properCaseWords", 1, 0, d::Kind::Message(&M48), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"stateful_formatter\": ", "statefulFormatter", 8, 1, d::Kind::Message(&M96), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"proper_case_words\": ", 1, 0, d::Kind::Message(&M48), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"stateful_formatter\": ", 8, 1, d::Kind::Message(&M96), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M47: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat",
@@ -5441,71 +5282,34 @@ pub(crate) mod described {
     }
 
     static F49: [d::FieldInfo; 22] = [
-        d::FieldInfo::new("\"hpack_table_size\": ", "hpackTableSize", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_concurrent_streams\": ", "maxConcurrentStreams", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"hpack_table_size\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_concurrent_streams\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"initial_stream_window_size\": ", "initialStreamWindowSize", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"initial_stream_window_size\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"initial_connection_window_size\": ", "initialConnectionWindowSize", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"initial_connection_window_size\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(2147483647)), d::Rule::Gte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"allow_connect\": ", "allowConnect", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_metadata\": ", "allowMetadata", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_outbound_frames\": ", "maxOutboundFrames", 7, 6, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"allow_connect\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_metadata\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_outbound_frames\": ", 7, 6, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"max_outbound_control_frames\": ", 8, 7, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"max_consecutive_inbound_frames_with_empty_payload\": ", 9, 8, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_inbound_priority_frames_per_stream\": ", 10, 9, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_inbound_window_update_frames_per_data_frame_sent\": ", 11, 10, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"max_outbound_control_frames\": ", "maxOutboundControlFrames", 8, 7, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"max_consecutive_inbound_frames_with_empty_payload\": ",
-            "maxConsecutiveInboundFramesWithEmptyPayload",
-            9,
-            8,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_inbound_priority_frames_per_stream\": ",
-            "maxInboundPriorityFramesPerStream",
-            10,
-            9,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"max_inbound_window_update_frames_per_data_frame_sent\": ",
-            "maxInboundWindowUpdateFramesPerDataFrameSent",
-            11,
-            10,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"stream_error_on_invalid_http_messaging\": ",
-            "streamErrorOnInvalidHttpMessaging",
-            12,
-            11,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"override_stream_error_on_invalid_http_message\": ",
-            "overrideStreamErrorOnInvalidHttpMessage",
-            14,
-            12,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new("\"custom_settings_parameters\": ", "customSettingsParameters", 13, 13, d::Kind::Message(&M50), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"connection_keepalive\": ", "connectionKeepalive", 15, 14, d::Kind::Message(&M56), d::Cardinality::Optional),
-        d::FieldInfo::new("\"use_oghttp2_codec\": ", "useOghttp2Codec", 16, 15, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_metadata_size\": ", "maxMetadataSize", 17, 16, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"enable_huffman_encoding\": ", "enableHuffmanEncoding", 18, 17, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_header_field_size_kb\": ", "maxHeaderFieldSizeKb", 19, 18, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"stream_error_on_invalid_http_messaging\": ", 12, 11, d::Kind::Bool, d::Cardinality::Implicit)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"override_stream_error_on_invalid_http_message\": ", 14, 12, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"custom_settings_parameters\": ", 13, 13, d::Kind::Message(&M50), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"connection_keepalive\": ", 15, 14, d::Kind::Message(&M56), d::Cardinality::Optional),
+        d::FieldInfo::new("\"use_oghttp2_codec\": ", 16, 15, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_metadata_size\": ", 17, 16, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_huffman_encoding\": ", 18, 17, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_header_field_size_kb\": ", 19, 18, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(256)), d::Rule::Gte(d::Bound::Int(64))]),
-        d::FieldInfo::new("\"disallow_obs_text\": ", "disallowObsText", 20, 19, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"stream_reset_burst\": ", "streamResetBurst", 21, 20, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"stream_reset_rate\": ", "streamResetRate", 22, 21, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"disallow_obs_text\": ", 20, 19, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"stream_reset_burst\": ", 21, 20, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"stream_reset_rate\": ", 22, 21, d::Kind::U64, d::Cardinality::Wrapper),
     ];
     pub(crate) static M49: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Http2ProtocolOptions", fields: &F49, oneofs: &[] };
     impl d::Describe for super::Http2ProtocolOptions {
@@ -5580,12 +5384,12 @@ pub(crate) mod described {
     }
 
     static F50: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"identifier\": ", "identifier", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[
+        d::FieldInfo::new("\"identifier\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[
             d::Rule::Lte(d::Bound::Int(65535)),
             d::Rule::Gte(d::Bound::Int(0)),
             d::Rule::Required,
         ]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M50: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.Http2ProtocolOptions.SettingsParameter", fields: &F50, oneofs: &[] };
@@ -5621,27 +5425,13 @@ pub(crate) mod described {
     }
 
     static F51: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"quic_protocol_options\": ", "quicProtocolOptions", 1, 0, d::Kind::Message(&M69), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"override_stream_error_on_invalid_http_message\": ",
-            "overrideStreamErrorOnInvalidHttpMessage",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new("\"allow_extended_connect\": ", "allowExtendedConnect", 5, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_metadata\": ", "allowMetadata", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disable_qpack\": ", "disableQpack", 7, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"disable_connection_flow_control_for_streams\": ",
-            "disableConnectionFlowControlForStreams",
-            8,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"disallow_obs_text\": ", "disallowObsText", 9, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"quic_protocol_options\": ", 1, 0, d::Kind::Message(&M69), d::Cardinality::Optional),
+        d::FieldInfo::new("\"override_stream_error_on_invalid_http_message\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"allow_extended_connect\": ", 5, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_metadata\": ", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_qpack\": ", 7, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_connection_flow_control_for_streams\": ", 8, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disallow_obs_text\": ", 9, 6, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M51: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Http3ProtocolOptions", fields: &F51, oneofs: &[] };
     impl d::Describe for super::Http3ProtocolOptions {
@@ -5686,17 +5476,9 @@ pub(crate) mod described {
     }
 
     static F52: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"idle_timeout\": ",
-            "idleTimeout",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"idle_timeout\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"max_connection_duration\": ",
-            "maxConnectionDuration",
             3,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -5704,33 +5486,23 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"max_connection_duration_jitter\": ",
-            "maxConnectionDurationJitter",
             8,
             2,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"max_headers_count\": ", "maxHeadersCount", 2, 3, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"max_response_headers_kb\": ", "maxResponseHeadersKb", 7, 4, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"max_headers_count\": ", 2, 3, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"max_response_headers_kb\": ", 7, 4, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(8192)), d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"max_stream_duration\": ",
-            "maxStreamDuration",
             4,
             5,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"headers_with_underscores_action\": ",
-            "headersWithUnderscoresAction",
-            5,
-            6,
-            d::Kind::Enum(&E4),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"max_requests_per_connection\": ", "maxRequestsPerConnection", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"headers_with_underscores_action\": ", 5, 6, d::Kind::Enum(&E4), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_requests_per_connection\": ", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M52: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HttpProtocolOptions", fields: &F52, oneofs: &[] };
     impl d::Describe for super::HttpProtocolOptions {
@@ -5777,10 +5549,9 @@ pub(crate) mod described {
     }
 
     static F53: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"http_uri\": ", "httpUri", 1, 0, d::Kind::Message(&M54), d::Cardinality::Optional),
-        d::FieldInfo::new("\"request_headers_to_add\": ", "requestHeadersToAdd", 2, 1, d::Kind::Message(&M37), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"formatters\": ", "formatters", 3, 2, d::Kind::Message(&M96), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"http_uri\": ", 1, 0, d::Kind::Message(&M54), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_headers_to_add\": ", 2, 1, d::Kind::Message(&M37), d::Cardinality::Repeated).rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"formatters\": ", 3, 2, d::Kind::Message(&M96), d::Cardinality::Repeated),
     ];
     pub(crate) static M53: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.HttpService", fields: &F53, oneofs: &[] };
     impl d::Describe for super::HttpService {
@@ -5817,17 +5588,10 @@ pub(crate) mod described {
     }
 
     static F54: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"uri\": ", "uri", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Lt(d::Bound::Duration(4294967296000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"uri\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"timeout\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Lt(d::Bound::Duration(4294967296000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
     ];
     pub(crate) static M54: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.HttpUri",
@@ -5869,7 +5633,7 @@ pub(crate) mod described {
         }
     }
 
-    static F55: [d::FieldInfo; 1] = [d::FieldInfo::new("\"sort_properties\": ", "sortProperties", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)
+    static F55: [d::FieldInfo; 1] = [d::FieldInfo::new("\"sort_properties\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false })];
     pub(crate) static M55: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.JsonFormatOptions", fields: &F55, oneofs: &[] };
     impl d::Describe for super::JsonFormatOptions {
@@ -5902,35 +5666,13 @@ pub(crate) mod described {
     }
 
     static F56: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"interval\": ",
-            "interval",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"interval_jitter\": ",
-            "intervalJitter",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"interval\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"timeout\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"interval_jitter\": ", 3, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"connection_idle_interval\": ",
-            "connectionIdleInterval",
             4,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -5975,10 +5717,10 @@ pub(crate) mod described {
     }
 
     static F57: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Bytes, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::Bytes, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
     ];
     pub(crate) static M57: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeyValue", fields: &F57, oneofs: &[] };
@@ -6014,11 +5756,11 @@ pub(crate) mod described {
     }
 
     static F58: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"record\": ", "record", 3, 0, d::Kind::Message(&M60), d::Cardinality::Optional),
-        d::FieldInfo::new("\"entry\": ", "entry", 1, 1, d::Kind::Message(&M57), d::Cardinality::Optional)
+        d::FieldInfo::new("\"record\": ", 3, 0, d::Kind::Message(&M60), d::Cardinality::Optional),
+        d::FieldInfo::new("\"entry\": ", 1, 1, d::Kind::Message(&M57), d::Cardinality::Optional)
             .rules(&[d::Rule::Skip])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"action\": ", "action", 2, 2, d::Kind::Enum(&E5), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"action\": ", 2, 2, d::Kind::Enum(&E5), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M58: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeyValueAppend", fields: &F58, oneofs: &[] };
     impl d::Describe for super::KeyValueAppend {
@@ -6055,8 +5797,8 @@ pub(crate) mod described {
     }
 
     static F59: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"append\": ", "append", 1, 0, d::Kind::Message(&M58), d::Cardinality::Optional),
-        d::FieldInfo::new("\"remove\": ", "remove", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new("\"append\": ", 1, 0, d::Kind::Message(&M58), d::Cardinality::Optional),
+        d::FieldInfo::new("\"remove\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(16384)]),
     ];
     pub(crate) static M59: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeyValueMutation", fields: &F59, oneofs: &[] };
     impl d::Describe for super::KeyValueMutation {
@@ -6091,9 +5833,8 @@ pub(crate) mod described {
     }
 
     static F60: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Message(<::prost_types::Value as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(16384)]),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::Message(<::prost_types::Value as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M60: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.KeyValuePair", fields: &F60, oneofs: &[] };
     impl d::Describe for super::KeyValuePair {
@@ -6128,9 +5869,9 @@ pub(crate) mod described {
     }
 
     static F61: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"region\": ", "region", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"zone\": ", "zone", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"sub_zone\": ", "subZone", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"region\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"zone\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"sub_zone\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M61: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Locality", fields: &F61, oneofs: &[] };
     impl d::Describe for super::Locality {
@@ -6169,7 +5910,6 @@ pub(crate) mod described {
     static F62: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"filter_metadata\": ",
-            "filterMetadata",
             1,
             0,
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
@@ -6178,7 +5918,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::Keys(&[d::Rule::MinChars(1)])]),
         d::FieldInfo::new(
             "\"typed_filter_metadata\": ",
-            "typedFilterMetadata",
             2,
             1,
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
@@ -6219,31 +5958,23 @@ pub(crate) mod described {
     }
 
     static F63: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata\": ", 3, 2, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"dynamic_parameters\": ",
-            "dynamicParameters",
             12,
             3,
             d::Kind::Message(&crate::xds::core::v3::described::M4),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new("\"locality\": ", "locality", 4, 4, d::Kind::Message(&M61), d::Cardinality::Optional),
-        d::FieldInfo::new("\"user_agent_name\": ", "userAgentName", 6, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"user_agent_version\": ", "userAgentVersion", 7, 6, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"user_agent_build_version\": ", "userAgentBuildVersion", 8, 7, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"extensions\": ", "extensions", 9, 8, d::Kind::Message(&M18), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"client_features\": ", "clientFeatures", 10, 9, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"listening_addresses\": ", "listeningAddresses", 11, 10, d::Kind::Message(&M0), d::Cardinality::Repeated)
+        d::FieldInfo::new("\"locality\": ", 4, 4, d::Kind::Message(&M61), d::Cardinality::Optional),
+        d::FieldInfo::new("\"user_agent_name\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"user_agent_version\": ", 7, 6, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"user_agent_build_version\": ", 8, 7, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"extensions\": ", 9, 8, d::Kind::Message(&M18), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"client_features\": ", 10, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"listening_addresses\": ", 11, 10, d::Kind::Message(&M0), d::Cardinality::Repeated)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
     ];
     pub(crate) static M63: d::MessageInfo = d::MessageInfo {
@@ -6305,17 +6036,10 @@ pub(crate) mod described {
     }
 
     static F64: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"watched_directory\": ", "watchedDirectory", 2, 1, d::Kind::Message(&M99), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"poll_interval\": ",
-            "pollInterval",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"path\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"watched_directory\": ", 2, 1, d::Kind::Message(&M99), d::Cardinality::Optional),
+        d::FieldInfo::new("\"poll_interval\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
     ];
     pub(crate) static M64: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.PathConfigSource", fields: &F64, oneofs: &[] };
     impl d::Describe for super::PathConfigSource {
@@ -6352,8 +6076,8 @@ pub(crate) mod described {
     }
 
     static F65: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"mode\": ", "mode", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(511))]),
+        d::FieldInfo::new("\"path\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"mode\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(511))]),
     ];
     pub(crate) static M65: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.Pipe", fields: &F65, oneofs: &[] };
     impl d::Describe for super::Pipe {
@@ -6388,9 +6112,9 @@ pub(crate) mod described {
     }
 
     static F66: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"version\": ", "version", 1, 0, d::Kind::Enum(&E6), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"pass_through_tlvs\": ", "passThroughTlvs", 2, 1, d::Kind::Message(&M67), d::Cardinality::Optional),
-        d::FieldInfo::new("\"added_tlvs\": ", "addedTlvs", 3, 2, d::Kind::Message(&M94), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version\": ", 1, 0, d::Kind::Enum(&E6), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pass_through_tlvs\": ", 2, 1, d::Kind::Message(&M67), d::Cardinality::Optional),
+        d::FieldInfo::new("\"added_tlvs\": ", 3, 2, d::Kind::Message(&M94), d::Cardinality::Repeated),
     ];
     pub(crate) static M66: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.ProxyProtocolConfig", fields: &F66, oneofs: &[] };
     impl d::Describe for super::ProxyProtocolConfig {
@@ -6427,9 +6151,8 @@ pub(crate) mod described {
     }
 
     static F67: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"match_type\": ", "matchType", 1, 0, d::Kind::Enum(&E7), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"tlv_type\": ", "tlvType", 2, 1, d::Kind::U32, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(256))])]),
+        d::FieldInfo::new("\"match_type\": ", 1, 0, d::Kind::Enum(&E7), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tlv_type\": ", 2, 1, d::Kind::U32, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(256))])]),
     ];
     pub(crate) static M67: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.ProxyProtocolPassThroughTLVs", fields: &F67, oneofs: &[] };
@@ -6465,23 +6188,9 @@ pub(crate) mod described {
     }
 
     static F68: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"max_interval\": ",
-            "maxInterval",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"initial_interval\": ",
-            "initialInterval",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(0)), d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"max_interval\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"initial_interval\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Lte(d::Bound::Duration(0)), d::Rule::Gte(d::Bound::Duration(1000000))]),
     ];
     pub(crate) static M68: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.QuicKeepAliveSettings", fields: &F68, oneofs: &[] };
     impl d::Describe for super::QuicKeepAliveSettings {
@@ -6516,46 +6225,36 @@ pub(crate) mod described {
     }
 
     static F69: [d::FieldInfo; 13] = [
-        d::FieldInfo::new("\"max_concurrent_streams\": ", "maxConcurrentStreams", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"initial_stream_window_size\": ", "initialStreamWindowSize", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"max_concurrent_streams\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"initial_stream_window_size\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(16777216)), d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"initial_connection_window_size\": ", "initialConnectionWindowSize", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"initial_connection_window_size\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(25165824)), d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"num_timeouts_to_trigger_port_migration\": ",
-            "numTimeoutsToTriggerPortMigration",
-            4,
-            3,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Int(5)), d::Rule::Gte(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"connection_keepalive\": ", "connectionKeepalive", 5, 4, d::Kind::Message(&M68), d::Cardinality::Optional),
-        d::FieldInfo::new("\"connection_options\": ", "connectionOptions", 6, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"client_connection_options\": ", "clientConnectionOptions", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"num_timeouts_to_trigger_port_migration\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Lte(d::Bound::Int(5)), d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"connection_keepalive\": ", 5, 4, d::Kind::Message(&M68), d::Cardinality::Optional),
+        d::FieldInfo::new("\"connection_options\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"client_connection_options\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"idle_network_timeout\": ",
-            "idleNetworkTimeout",
             8,
             7,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new("\"max_packet_length\": ", "maxPacketLength", 9, 8, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"client_packet_writer\": ", "clientPacketWriter", 10, 9, d::Kind::Message(&M96), d::Cardinality::Optional),
-        d::FieldInfo::new("\"connection_migration\": ", "connectionMigration", 11, 10, d::Kind::Message(&M70), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_packet_length\": ", 9, 8, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"client_packet_writer\": ", 10, 9, d::Kind::Message(&M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"connection_migration\": ", 11, 10, d::Kind::Message(&M70), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"memory_reduction_timeout\": ",
-            "memoryReductionTimeout",
             12,
             11,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new("\"enable_scone\": ", "enableScone", 13, 12, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_scone\": ", 13, 12, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M69: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.QuicProtocolOptions", fields: &F69, oneofs: &[] };
     impl d::Describe for super::QuicProtocolOptions {
@@ -6612,10 +6311,9 @@ pub(crate) mod described {
     }
 
     static F70: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"migrate_idle_connections\": ", "migrateIdleConnections", 1, 0, d::Kind::Message(&M71), d::Cardinality::Optional),
+        d::FieldInfo::new("\"migrate_idle_connections\": ", 1, 0, d::Kind::Message(&M71), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"max_time_on_non_default_network\": ",
-            "maxTimeOnNonDefaultNetwork",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -6658,7 +6356,6 @@ pub(crate) mod described {
 
     static F71: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"max_idle_time_before_migration\": ",
-        "maxIdleTimeBeforeMigration",
         1,
         0,
         d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -6700,8 +6397,8 @@ pub(crate) mod described {
     }
 
     static F72: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_tokens\": ", "maxTokens", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"fill_rate\": ", "fillRate", 2, 1, d::Kind::F64, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Float(0.0))]),
+        d::FieldInfo::new("\"max_tokens\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"fill_rate\": ", 2, 1, d::Kind::F64, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Float(0.0))]),
     ];
     pub(crate) static M72: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RateLimitSettings", fields: &F72, oneofs: &[] };
     impl d::Describe for super::RateLimitSettings {
@@ -6736,9 +6433,9 @@ pub(crate) mod described {
     }
 
     static F73: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"http_uri\": ", "httpUri", 1, 0, d::Kind::Message(&M54), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"sha256\": ", "sha256", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 3, 2, d::Kind::Message(&M74), d::Cardinality::Optional),
+        d::FieldInfo::new("\"http_uri\": ", 1, 0, d::Kind::Message(&M54), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"sha256\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"retry_policy\": ", 3, 2, d::Kind::Message(&M74), d::Cardinality::Optional),
     ];
     pub(crate) static M73: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RemoteDataSource", fields: &F73, oneofs: &[] };
     impl d::Describe for super::RemoteDataSource {
@@ -6775,12 +6472,12 @@ pub(crate) mod described {
     }
 
     static F74: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"retry_back_off\": ", "retryBackOff", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
-        d::FieldInfo::new("\"num_retries\": ", "numRetries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"retry_on\": ", "retryOn", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"retry_priority\": ", "retryPriority", 4, 3, d::Kind::Message(&M76), d::Cardinality::Optional),
-        d::FieldInfo::new("\"retry_host_predicate\": ", "retryHostPredicate", 5, 4, d::Kind::Message(&M75), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"host_selection_retry_max_attempts\": ", "hostSelectionRetryMaxAttempts", 6, 5, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retry_back_off\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"num_retries\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"retry_on\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retry_priority\": ", 4, 3, d::Kind::Message(&M76), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_host_predicate\": ", 5, 4, d::Kind::Message(&M75), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"host_selection_retry_max_attempts\": ", 6, 5, d::Kind::I64, d::Cardinality::Implicit),
     ];
     pub(crate) static M74: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RetryPolicy", fields: &F74, oneofs: &[] };
     impl d::Describe for super::RetryPolicy {
@@ -6823,9 +6520,8 @@ pub(crate) mod described {
     }
 
     static F75: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M75: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RetryPolicy.RetryHostPredicate",
@@ -6866,9 +6562,8 @@ pub(crate) mod described {
     }
 
     static F76: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M76: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.RetryPolicy.RetryPriority",
@@ -6909,8 +6604,8 @@ pub(crate) mod described {
     }
 
     static F77: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 1, 0, d::Kind::F64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", 1, 0, d::Kind::F64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M77: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeDouble", fields: &F77, oneofs: &[] };
     impl d::Describe for super::RuntimeDouble {
@@ -6945,8 +6640,8 @@ pub(crate) mod described {
     }
 
     static F78: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"runtime_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M78: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeFeatureFlag", fields: &F78, oneofs: &[] };
     impl d::Describe for super::RuntimeFeatureFlag {
@@ -6981,16 +6676,9 @@ pub(crate) mod described {
     }
 
     static F79: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"runtime_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M79: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeFractionalPercent", fields: &F79, oneofs: &[] };
     impl d::Describe for super::RuntimeFractionalPercent {
@@ -7025,15 +6713,8 @@ pub(crate) mod described {
     }
 
     static F80: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"default_value\": ",
-            "defaultValue",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"runtime_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M80: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimePercent", fields: &F80, oneofs: &[] };
     impl d::Describe for super::RuntimePercent {
@@ -7068,8 +6749,8 @@ pub(crate) mod described {
     }
 
     static F81: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", 2, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime_key\": ", 3, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M81: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeUInt32", fields: &F81, oneofs: &[] };
     impl d::Describe for super::RuntimeUInt32 {
@@ -7104,8 +6785,8 @@ pub(crate) mod described {
     }
 
     static F82: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 0, d::Kind::U64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"runtime_key\": ", "runtimeKey", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", 2, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime_key\": ", 3, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M82: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.RuntimeUInt64", fields: &F82, oneofs: &[] };
     impl d::Describe for super::RuntimeUInt64 {
@@ -7140,10 +6821,10 @@ pub(crate) mod described {
     }
 
     static F83: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"scheme_to_overwrite\": ", "schemeToOverwrite", 1, 0, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"scheme_to_overwrite\": ", 1, 0, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::In(&["http", "https"])]),
-        d::FieldInfo::new("\"match_upstream\": ", "matchUpstream", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"match_upstream\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M83: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SchemeHeaderTransformation",
@@ -7184,8 +6865,7 @@ pub(crate) mod described {
     }
 
     static F84: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"transport_api_version\": ", "transportApiVersion", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly])];
+        [d::FieldInfo::new("\"transport_api_version\": ", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly])];
     pub(crate) static M84: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.SelfConfigSource", fields: &F84, oneofs: &[] };
     impl d::Describe for super::SelfConfigSource {
         const INFO: &'static d::MessageInfo = &M84;
@@ -7217,15 +6897,13 @@ pub(crate) mod described {
     }
 
     static F85: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"protocol\": ", "protocol", 1, 0, d::Kind::Enum(&E10), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"address\": ", "address", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"port_value\": ", "portValue", 3, 2, d::Kind::U32, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"named_port\": ", "namedPort", 4, 3, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"resolver_name\": ", "resolverName", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"ipv4_compat\": ", "ipv4Compat", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"network_namespace_filepath\": ", "networkNamespaceFilepath", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"protocol\": ", 1, 0, d::Kind::Enum(&E10), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"address\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"port_value\": ", 3, 2, d::Kind::U32, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"named_port\": ", 4, 3, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"resolver_name\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ipv4_compat\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"network_namespace_filepath\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M85: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SocketAddress",
@@ -7278,9 +6956,9 @@ pub(crate) mod described {
     }
 
     static F86: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"level\": ", "level", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"type\": ", "type", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"expected_size\": ", "expectedSize", 3, 2, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"level\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"type\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"expected_size\": ", 3, 2, d::Kind::U32, d::Cardinality::Implicit),
     ];
     pub(crate) static M86: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.SocketCmsgHeaders", fields: &F86, oneofs: &[] };
     impl d::Describe for super::SocketCmsgHeaders {
@@ -7317,14 +6995,14 @@ pub(crate) mod described {
     }
 
     static F87: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"description\": ", "description", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"level\": ", "level", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"name\": ", "name", 3, 2, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"int_value\": ", "intValue", 4, 3, d::Kind::I64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"buf_value\": ", "bufValue", 5, 4, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"state\": ", "state", 6, 5, d::Kind::Enum(&E12), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"type\": ", "type", 7, 6, d::Kind::Message(&M88), d::Cardinality::Optional),
-        d::FieldInfo::new("\"ip_version\": ", "ipVersion", 8, 7, d::Kind::Enum(&E11), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"description\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"level\": ", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 3, 2, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"int_value\": ", 4, 3, d::Kind::I64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"buf_value\": ", 5, 4, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"state\": ", 6, 5, d::Kind::Enum(&E12), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"type\": ", 7, 6, d::Kind::Message(&M88), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ip_version\": ", 8, 7, d::Kind::Enum(&E11), d::Cardinality::Implicit),
     ];
     pub(crate) static M87: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.core.v3.SocketOption", fields: &F87, oneofs: &[d::OneofInfo { name: "value", required: true }] };
@@ -7376,8 +7054,8 @@ pub(crate) mod described {
     }
 
     static F88: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"stream\": ", "stream", 1, 0, d::Kind::Message(&M90), d::Cardinality::Optional),
-        d::FieldInfo::new("\"datagram\": ", "datagram", 2, 1, d::Kind::Message(&M89), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stream\": ", 1, 0, d::Kind::Message(&M90), d::Cardinality::Optional),
+        d::FieldInfo::new("\"datagram\": ", 2, 1, d::Kind::Message(&M89), d::Cardinality::Optional),
     ];
     pub(crate) static M88: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.SocketOption.SocketType", fields: &F88, oneofs: &[] };
     impl d::Describe for super::socket_option::SocketType {
@@ -7471,8 +7149,7 @@ pub(crate) mod described {
         }
     }
 
-    static F91: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"socket_options\": ", "socketOptions", 1, 0, d::Kind::Message(&M87), d::Cardinality::Repeated)];
+    static F91: [d::FieldInfo; 1] = [d::FieldInfo::new("\"socket_options\": ", 1, 0, d::Kind::Message(&M87), d::Cardinality::Repeated)];
     pub(crate) static M91: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.SocketOptionsOverride", fields: &F91, oneofs: &[] };
     impl d::Describe for super::SocketOptionsOverride {
         const INFO: &'static d::MessageInfo = &M91;
@@ -7504,25 +7181,17 @@ pub(crate) mod described {
     }
 
     static F92: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"text_format\": ", "textFormat", 1, 0, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"text_format\": ", 1, 0, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"json_format\": ",
-            "jsonFormat",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"text_format_source\": ", "textFormatSource", 5, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"omit_empty_values\": ", "omitEmptyValues", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"content_type\": ", "contentType", 4, 4, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"formatters\": ", "formatters", 6, 5, d::Kind::Message(&M96), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"json_format_options\": ", "jsonFormatOptions", 7, 6, d::Kind::Message(&M55), d::Cardinality::Optional),
+        d::FieldInfo::new("\"json_format\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"text_format_source\": ", 5, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"omit_empty_values\": ", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"content_type\": ", 4, 4, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"formatters\": ", 6, 5, d::Kind::Message(&M96), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"json_format_options\": ", 7, 6, d::Kind::Message(&M55), d::Cardinality::Optional),
     ];
     pub(crate) static M92: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.SubstitutionFormatString",
@@ -7577,9 +7246,9 @@ pub(crate) mod described {
     }
 
     static F93: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"keepalive_probes\": ", "keepaliveProbes", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"keepalive_time\": ", "keepaliveTime", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"keepalive_interval\": ", "keepaliveInterval", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"keepalive_probes\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"keepalive_time\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"keepalive_interval\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M93: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.TcpKeepalive", fields: &F93, oneofs: &[] };
     impl d::Describe for super::TcpKeepalive {
@@ -7616,9 +7285,9 @@ pub(crate) mod described {
     }
 
     static F94: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"type\": ", "type", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lt(d::Bound::Int(256))]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Bytes, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"format_string\": ", "formatString", 3, 2, d::Kind::Message(&M92), d::Cardinality::Optional),
+        d::FieldInfo::new("\"type\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lt(d::Bound::Int(256))]),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::Bytes, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"format_string\": ", 3, 2, d::Kind::Message(&M92), d::Cardinality::Optional),
     ];
     pub(crate) static M94: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.TlvEntry", fields: &F94, oneofs: &[] };
     impl d::Describe for super::TlvEntry {
@@ -7655,9 +7324,8 @@ pub(crate) mod described {
     }
 
     static F95: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M95: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.core.v3.TransportSocket",
@@ -7698,8 +7366,8 @@ pub(crate) mod described {
     }
 
     static F96: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M96: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.TypedExtensionConfig", fields: &F96, oneofs: &[] };
@@ -7735,9 +7403,9 @@ pub(crate) mod described {
     }
 
     static F97: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_rx_datagram_size\": ", "maxRxDatagramSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"max_rx_datagram_size\": ", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lt(d::Bound::Int(65536)), d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"prefer_gro\": ", "preferGro", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"prefer_gro\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M97: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.UdpSocketConfig", fields: &F97, oneofs: &[] };
     impl d::Describe for super::UdpSocketConfig {
@@ -7772,9 +7440,9 @@ pub(crate) mod described {
     }
 
     static F98: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"auto_sni\": ", "autoSni", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"auto_san_validation\": ", "autoSanValidation", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"override_auto_sni_header\": ", "overrideAutoSniHeader", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"auto_sni\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"auto_san_validation\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"override_auto_sni_header\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
     ];
     pub(crate) static M98: d::MessageInfo =
@@ -7813,8 +7481,8 @@ pub(crate) mod described {
     }
 
     static F99: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"watch_modify\": ", "watchModify", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"watch_modify\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M99: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.core.v3.WatchedDirectory", fields: &F99, oneofs: &[] };
     impl d::Describe for super::WatchedDirectory {

@@ -245,10 +245,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"cluster_name\": ", "clusterName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"endpoints\": ", "endpoints", 2, 1, d::Kind::Message(&M8), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"named_endpoints\": ", "namedEndpoints", 5, 2, d::Kind::Message(&M3), d::Cardinality::Map(d::Kind::String)),
-        d::FieldInfo::new("\"policy\": ", "policy", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cluster_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"endpoints\": ", 2, 1, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"named_endpoints\": ", 5, 2, d::Kind::Message(&M3), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"policy\": ", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClusterLoadAssignment {
@@ -287,19 +287,17 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"drop_overloads\": ", "dropOverloads", 2, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"overprovisioning_factor\": ", "overprovisioningFactor", 3, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"drop_overloads\": ", 2, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"overprovisioning_factor\": ", 3, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"endpoint_stale_after\": ",
-            "endpointStaleAfter",
             4,
             2,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"weighted_priority_health\": ", "weightedPriorityHealth", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"weighted_priority_health\": ", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment.Policy", fields: &F1, oneofs: &[] };
@@ -339,15 +337,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"category\": ", "category", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"drop_percentage\": ",
-            "dropPercentage",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"category\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"drop_percentage\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload", fields: &F2, oneofs: &[] };
@@ -383,18 +374,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"health_check_config\": ", "healthCheckConfig", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"hostname\": ", "hostname", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"additional_addresses\": ", "additionalAddresses", 4, 3, d::Kind::Message(&M4), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"observability_name\": ", "observabilityName", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"health_check_config\": ", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hostname\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"additional_addresses\": ", 4, 3, d::Kind::Message(&M4), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"observability_name\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.endpoint.v3.Endpoint", fields: &F3, oneofs: &[] };
     impl d::Describe for super::Endpoint {
@@ -434,14 +418,8 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"address\": ",
-        "address",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-        d::Cardinality::Optional,
-    )];
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional)];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.endpoint.v3.Endpoint.AdditionalAddress", fields: &F4, oneofs: &[] };
     impl d::Describe for super::endpoint::AdditionalAddress {
@@ -474,17 +452,10 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"port_value\": ", "portValue", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"hostname\": ", "hostname", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"disable_active_health_check\": ", "disableActiveHealthCheck", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"port_value\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"hostname\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"address\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"disable_active_health_check\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.endpoint.v3.Endpoint.HealthCheckConfig", fields: &F5, oneofs: &[] };
@@ -524,26 +495,11 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"endpoint\": ", "endpoint", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"endpoint_name\": ", "endpointName", 5, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"health_status\": ",
-            "healthStatus",
-            2,
-            2,
-            d::Kind::Enum(&crate::envoy::config::core::v3::described::E3),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            3,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"load_balancing_weight\": ", "loadBalancingWeight", 4, 4, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"endpoint\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"endpoint_name\": ", 5, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"health_status\": ", 2, 2, d::Kind::Enum(&crate::envoy::config::core::v3::described::E3), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata\": ", 3, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
+        d::FieldInfo::new("\"load_balancing_weight\": ", 4, 4, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.endpoint.v3.LbEndpoint",
@@ -592,15 +548,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"leds_config\": ",
-            "ledsConfig",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"leds_collection_name\": ", "ledsCollectionName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"leds_config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"leds_collection_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.endpoint.v3.LedsClusterLocalityConfig", fields: &F7, oneofs: &[] };
@@ -636,32 +585,16 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"locality\": ",
-            "locality",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M61),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            9,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"lb_endpoints\": ", "lbEndpoints", 2, 2, d::Kind::Message(&M6), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"load_balancer_endpoints\": ", "loadBalancerEndpoints", 7, 3, d::Kind::Message(&M9), d::Cardinality::Optional)
+        d::FieldInfo::new("\"locality\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M61), d::Cardinality::Optional),
+        d::FieldInfo::new("\"metadata\": ", 9, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
+        d::FieldInfo::new("\"lb_endpoints\": ", 2, 2, d::Kind::Message(&M6), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"load_balancer_endpoints\": ", 7, 3, d::Kind::Message(&M9), d::Cardinality::Optional)
             .oneof(0)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"leds_cluster_locality_config\": ", "ledsClusterLocalityConfig", 8, 4, d::Kind::Message(&M7), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"load_balancing_weight\": ", "loadBalancingWeight", 3, 5, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"priority\": ", "priority", 5, 6, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
-        d::FieldInfo::new("\"proximity\": ", "proximity", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"leds_cluster_locality_config\": ", 8, 4, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"load_balancing_weight\": ", 3, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"priority\": ", 5, 6, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new("\"proximity\": ", 6, 7, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.endpoint.v3.LocalityLbEndpoints",
@@ -715,7 +648,7 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"lb_endpoints\": ", "lbEndpoints", 1, 0, d::Kind::Message(&M6), d::Cardinality::Repeated)];
+    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"lb_endpoints\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Repeated)];
     pub(crate) static M9: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.endpoint.v3.LocalityLbEndpoints.LbEndpointList", fields: &F9, oneofs: &[] };
     impl d::Describe for super::locality_lb_endpoints::LbEndpointList {

@@ -547,30 +547,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"socket_options\": ",
-            "socketOptions",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M91),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"tcp_keepalive\": ",
-            "tcpKeepalive",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M93),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"socket_options\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M91), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tcp_keepalive\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M93), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.AdditionalAddress", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AdditionalAddress {
@@ -607,7 +586,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"api_listener\": ", "apiListener", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
+        [d::FieldInfo::new("\"api_listener\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.ApiListener", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ApiListener {
         const INFO: &'static d::MessageInfo = &M1;
@@ -639,12 +618,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 4, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 4, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"config_discovery\": ",
-            "configDiscovery",
             5,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M19),
@@ -695,21 +672,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"filter_chain_match\": ", "filterChainMatch", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new("\"filters\": ", "filters", 3, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"use_proxy_proto\": ", "useProxyProto", 4, 2, d::Kind::Bool, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"filter_chain_match\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filters\": ", 3, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"use_proxy_proto\": ", 4, 2, d::Kind::Bool, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            5,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"metadata\": ", 5, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"transport_socket\": ",
-            "transportSocket",
             6,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M95),
@@ -717,13 +686,12 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"transport_socket_connect_timeout\": ",
-            "transportSocketConnectTimeout",
             9,
             5,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"name\": ", "name", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.FilterChain", fields: &F3, oneofs: &[] };
     impl d::Describe for super::FilterChain {
@@ -768,40 +736,31 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"destination_port\": ", "destinationPort", 8, 0, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"destination_port\": ", 8, 0, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"prefix_ranges\": ",
-            "prefixRanges",
-            3,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"address_suffix\": ", "addressSuffix", 4, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"suffix_len\": ", "suffixLen", 5, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"prefix_ranges\": ", 3, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"address_suffix\": ", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"suffix_len\": ", 5, 3, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"direct_source_prefix_ranges\": ",
-            "directSourcePrefixRanges",
             13,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"source_type\": ", "sourceType", 12, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"source_type\": ", 12, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"source_prefix_ranges\": ",
-            "sourcePrefixRanges",
             6,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"source_ports\": ", "sourcePorts", 7, 7, d::Kind::U32, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"source_ports\": ", 7, 7, d::Kind::U32, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gte(d::Bound::Int(1))])]),
-        d::FieldInfo::new("\"server_names\": ", "serverNames", 11, 8, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"transport_protocol\": ", "transportProtocol", 9, 9, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"application_protocols\": ", "applicationProtocols", 10, 10, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"server_names\": ", 11, 8, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"transport_protocol\": ", 9, 9, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"application_protocols\": ", 10, 10, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.FilterChainMatch", fields: &F4, oneofs: &[] };
     impl d::Describe for super::FilterChainMatch {
@@ -854,131 +813,89 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 37] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"additional_addresses\": ", "additionalAddresses", 33, 2, d::Kind::Message(&M0), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 28, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"address\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"additional_addresses\": ", 33, 2, d::Kind::Message(&M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"stat_prefix\": ", 28, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"stats_matcher\": ",
-            "statsMatcher",
             39,
             4,
             d::Kind::Message(&crate::envoy::config::metrics::v3::described::M5),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"filter_chains\": ", "filterChains", 3, 5, d::Kind::Message(&M3), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"fcds_config\": ", "fcdsConfig", 36, 6, d::Kind::Message(&M10), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_chains\": ", 3, 5, d::Kind::Message(&M3), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"fcds_config\": ", 36, 6, d::Kind::Message(&M10), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"filter_chain_matcher\": ",
-            "filterChainMatcher",
             32,
             7,
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"use_original_dst\": ", "useOriginalDst", 4, 8, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"default_filter_chain\": ", "defaultFilterChain", 25, 9, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new("\"per_connection_buffer_limit_bytes\": ", "perConnectionBufferLimitBytes", 5, 10, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"use_original_dst\": ", 4, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"default_filter_chain\": ", 25, 9, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"per_connection_buffer_limit_bytes\": ", 5, 10, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"per_connection_buffer_high_watermark_timeout\": ",
-            "perConnectionBufferHighWatermarkTimeout",
             38,
             11,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            6,
-            12,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"deprecated_v1\": ", "deprecatedV1", 7, 13, d::Kind::Message(&M9), d::Cardinality::Optional)
+        d::FieldInfo::new("\"metadata\": ", 6, 12, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
+        d::FieldInfo::new("\"deprecated_v1\": ", 7, 13, d::Kind::Message(&M9), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"drain_type\": ", "drainType", 8, 14, d::Kind::Enum(&E1), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"listener_filters\": ", "listenerFilters", 9, 15, d::Kind::Message(&M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"drain_type\": ", 8, 14, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"listener_filters\": ", 9, 15, d::Kind::Message(&M12), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"listener_filters_timeout\": ",
-            "listenerFiltersTimeout",
             15,
             16,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"continue_on_listener_filters_timeout\": ",
-            "continueOnListenerFiltersTimeout",
-            17,
-            17,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"transparent\": ", "transparent", 10, 18, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"freebind\": ", "freebind", 11, 19, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"continue_on_listener_filters_timeout\": ", 17, 17, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"transparent\": ", 10, 18, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"freebind\": ", 11, 19, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"socket_options\": ",
-            "socketOptions",
             13,
             20,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M87),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"tcp_fast_open_queue_length\": ", "tcpFastOpenQueueLength", 12, 21, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"tcp_fast_open_queue_length\": ", 12, 21, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"traffic_direction\": ",
-            "trafficDirection",
             16,
             22,
             d::Kind::Enum(&crate::envoy::config::core::v3::described::E13),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"udp_listener_config\": ", "udpListenerConfig", 18, 23, d::Kind::Message(&M16), d::Cardinality::Optional),
-        d::FieldInfo::new("\"api_listener\": ", "apiListener", 19, 24, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"connection_balance_config\": ", "connectionBalanceConfig", 20, 25, d::Kind::Message(&M6), d::Cardinality::Optional),
-        d::FieldInfo::new("\"reuse_port\": ", "reusePort", 21, 26, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"udp_listener_config\": ", 18, 23, d::Kind::Message(&M16), d::Cardinality::Optional),
+        d::FieldInfo::new("\"api_listener\": ", 19, 24, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"connection_balance_config\": ", 20, 25, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"reuse_port\": ", 21, 26, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"enable_reuse_port\": ", "enableReusePort", 29, 27, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_reuse_port\": ", 29, 27, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"access_log\": ",
-            "accessLog",
             22,
             28,
             d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"tcp_backlog_size\": ", "tcpBacklogSize", 24, 29, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"max_connections_to_accept_per_socket_event\": ",
-            "maxConnectionsToAcceptPerSocketEvent",
-            34,
-            30,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"bind_to_port\": ", "bindToPort", 26, 31, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"internal_listener\": ", "internalListener", 27, 32, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"enable_mptcp\": ", "enableMptcp", 30, 33, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"ignore_global_conn_limit\": ", "ignoreGlobalConnLimit", 31, 34, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"bypass_overload_manager\": ", "bypassOverloadManager", 35, 35, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"tcp_keepalive\": ",
-            "tcpKeepalive",
-            37,
-            36,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M93),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"tcp_backlog_size\": ", 24, 29, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_connections_to_accept_per_socket_event\": ", 34, 30, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"bind_to_port\": ", 26, 31, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"internal_listener\": ", 27, 32, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"enable_mptcp\": ", 30, 33, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_global_conn_limit\": ", 31, 34, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"bypass_overload_manager\": ", 35, 35, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tcp_keepalive\": ", 37, 36, d::Kind::Message(&crate::envoy::config::core::v3::described::M93), d::Cardinality::Optional),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.Listener",
@@ -1089,17 +1006,10 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"exact_balance\": ", "exactBalance", 1, 0, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"extend_balance\": ",
-            "extendBalance",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"cpu_locality_balance\": ", "cpuLocalityBalance", 3, 2, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"exact_balance\": ", 1, 0, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"extend_balance\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"cpu_locality_balance\": ", 3, 2, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.Listener.ConnectionBalanceConfig",
@@ -1205,7 +1115,7 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"bind_to_port\": ", "bindToPort", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper)];
+    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"bind_to_port\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper)];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.Listener.DeprecatedV1", fields: &F9, oneofs: &[] };
     impl d::Describe for super::listener::DeprecatedV1 {
         const INFO: &'static d::MessageInfo = &M9;
@@ -1237,15 +1147,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"config_source\": ",
-            "configSource",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config_source\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.Listener.FcdsConfig", fields: &F10, oneofs: &[] };
     impl d::Describe for super::listener::FcdsConfig {
@@ -1310,19 +1213,17 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"config_discovery\": ",
-            "configDiscovery",
             5,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M19),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"filter_disabled\": ", "filterDisabled", 4, 3, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_disabled\": ", 4, 3, d::Kind::Message(&M13), d::Cardinality::Optional),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.ListenerFilter",
@@ -1369,19 +1270,12 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_match\": ", "andMatch", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_match\": ", "notMatch", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"destination_port_range\": ",
-            "destinationPortRange",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M6),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"or_match\": ", 1, 0, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_match\": ", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_match\": ", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any_match\": ", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"destination_port_range\": ", 5, 4, d::Kind::Message(&crate::envoy::r#type::v3::described::M6), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.listener.v3.ListenerFilterChainMatchPredicate",
@@ -1436,7 +1330,7 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M13), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+        [d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&M13), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M14: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet", fields: &F14, oneofs: &[] };
     impl d::Describe for super::listener_filter_chain_match_predicate::MatchSet {
@@ -1471,48 +1365,24 @@ pub(crate) mod described {
     static F15: [d::FieldInfo; 14] = [
         d::FieldInfo::new(
             "\"quic_protocol_options\": ",
-            "quicProtocolOptions",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M69),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"idle_timeout\": ",
-            "idleTimeout",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"idle_timeout\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"crypto_handshake_timeout\": ",
-            "cryptoHandshakeTimeout",
             3,
             2,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"enabled\": ",
-            "enabled",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"packets_to_read_to_connection_count_ratio\": ",
-            "packetsToReadToConnectionCountRatio",
-            5,
-            4,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"enabled\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional),
+        d::FieldInfo::new("\"packets_to_read_to_connection_count_ratio\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"crypto_stream_config\": ",
-            "cryptoStreamConfig",
             6,
             5,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -1520,7 +1390,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"proof_source_config\": ",
-            "proofSourceConfig",
             7,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -1528,7 +1397,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"connection_id_generator_config\": ",
-            "connectionIdGeneratorConfig",
             8,
             7,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -1536,16 +1404,14 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"server_preferred_address_config\": ",
-            "serverPreferredAddressConfig",
             9,
             8,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"send_disable_active_migration\": ", "sendDisableActiveMigration", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"send_disable_active_migration\": ", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"connection_debug_visitor_config\": ",
-            "connectionDebugVisitorConfig",
             11,
             10,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -1553,16 +1419,14 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"save_cmsg_config\": ",
-            "saveCmsgConfig",
             12,
             11,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M86),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1)]),
-        d::FieldInfo::new("\"reject_new_connections\": ", "rejectNewConnections", 13, 12, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_sessions_per_event_loop\": ", "maxSessionsPerEventLoop", 14, 13, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"reject_new_connections\": ", 13, 12, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_sessions_per_event_loop\": ", 14, 13, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M15: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.listener.v3.QuicProtocolOptions", fields: &F15, oneofs: &[] };
     impl d::Describe for super::QuicProtocolOptions {
@@ -1623,16 +1487,14 @@ pub(crate) mod described {
     static F16: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"downstream_socket_config\": ",
-            "downstreamSocketConfig",
             5,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M97),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"quic_options\": ", "quicOptions", 7, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new("\"quic_options\": ", 7, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"udp_packet_packet_writer_config\": ",
-            "udpPacketPacketWriterConfig",
             8,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),

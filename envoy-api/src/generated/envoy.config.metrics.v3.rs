@@ -269,18 +269,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 3, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_bytes_per_datagram\": ", "maxBytesPerDatagram", 4, 2, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix\": ", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_bytes_per_datagram\": ", 4, 2, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.DogStatsdSink",
@@ -323,18 +314,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"match\": ",
-            "match",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"buckets\": ", "buckets", 2, 1, d::Kind::F64, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"match\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"buckets\": ", 2, 1, d::Kind::F64, d::Cardinality::Repeated)
             .rules(&[d::Rule::Unique, d::Rule::Each(&[d::Rule::Gt(d::Bound::Float(0.0))])]),
-        d::FieldInfo::new("\"bins\": ", "bins", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"bins\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(46082)), d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.metrics.v3.HistogramBucketSettings", fields: &F1, oneofs: &[] };
@@ -371,7 +355,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"num_buckets\": ", "numBuckets", 1, 0, d::Kind::I64, d::Cardinality::Implicit)];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"num_buckets\": ", 1, 0, d::Kind::I64, d::Cardinality::Implicit)];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.metrics.v3.HystrixSink", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HystrixSink {
         const INFO: &'static d::MessageInfo = &M2;
@@ -403,29 +387,20 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"transport_api_version\": ",
-            "transportApiVersion",
             3,
             1,
             d::Kind::Enum(&crate::envoy::config::core::v3::described::E1),
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"report_counters_as_deltas\": ", "reportCountersAsDeltas", 2, 2, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"emit_tags_as_labels\": ", "emitTagsAsLabels", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"histogram_emit_mode\": ", "histogramEmitMode", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"batch_size\": ", "batchSize", 6, 5, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"report_counters_as_deltas\": ", 2, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"emit_tags_as_labels\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"histogram_emit_mode\": ", 5, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"batch_size\": ", 6, 5, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(0))]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.metrics.v3.MetricsServiceConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::MetricsServiceConfig {
@@ -468,11 +443,11 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"stats_tags\": ", "statsTags", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"use_all_default_tags\": ", "useAllDefaultTags", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"stats_matcher\": ", "statsMatcher", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"histogram_bucket_settings\": ", "histogramBucketSettings", 4, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"allow_default_tag_overrides\": ", "allowDefaultTagOverrides", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"stats_tags\": ", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"use_all_default_tags\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"stats_matcher\": ", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"histogram_bucket_settings\": ", 4, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"allow_default_tag_overrides\": ", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.metrics.v3.StatsConfig", fields: &F4, oneofs: &[] };
     impl d::Describe for super::StatsConfig {
@@ -513,10 +488,9 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"reject_all\": ", "rejectAll", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"reject_all\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"exclusion_list\": ",
-            "exclusionList",
             2,
             1,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -525,7 +499,6 @@ pub(crate) mod described {
         .oneof(0),
         d::FieldInfo::new(
             "\"inclusion_list\": ",
-            "inclusionList",
             3,
             2,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -578,9 +551,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.StatsSink",
@@ -621,17 +593,9 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"tcp_cluster_name\": ", "tcpClusterName", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"tcp_cluster_name\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.StatsdSink",
@@ -676,9 +640,9 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"tag_name\": ", "tagName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MaxBytes(1024)]),
-        d::FieldInfo::new("\"fixed_value\": ", "fixedValue", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"tag_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"regex\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new("\"fixed_value\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.metrics.v3.TagSpecifier",

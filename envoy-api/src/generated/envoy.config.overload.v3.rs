@@ -173,15 +173,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"minimum_account_to_track_power_of_two\": ",
-        "minimumAccountToTrackPowerOfTwo",
-        1,
-        0,
-        d::Kind::U32,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::Lte(d::Bound::Int(56)), d::Rule::Gte(d::Bound::Int(10))])];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"minimum_account_to_track_power_of_two\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
+        .rules(&[d::Rule::Lte(d::Bound::Int(56)), d::Rule::Gte(d::Bound::Int(10))])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.BufferFactoryConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::BufferFactoryConfig {
         const INFO: &'static d::MessageInfo = &M0;
@@ -213,8 +206,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"triggers\": ", "triggers", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"triggers\": ", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.LoadShedPoint", fields: &F1, oneofs: &[] };
     impl d::Describe for super::LoadShedPoint {
@@ -249,9 +242,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"triggers\": ", "triggers", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"triggers\": ", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.OverloadAction", fields: &F2, oneofs: &[] };
     impl d::Describe for super::OverloadAction {
@@ -288,19 +281,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"refresh_interval\": ",
-            "refreshInterval",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"resource_monitors\": ", "resourceMonitors", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"actions\": ", "actions", 3, 2, d::Kind::Message(&M2), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"loadshed_points\": ", "loadshedPoints", 5, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"buffer_factory_config\": ", "bufferFactoryConfig", 4, 4, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"refresh_interval\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resource_monitors\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"actions\": ", 3, 2, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"loadshed_points\": ", 5, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"buffer_factory_config\": ", 4, 4, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.OverloadManager", fields: &F3, oneofs: &[] };
     impl d::Describe for super::OverloadManager {
@@ -341,9 +326,8 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.ResourceMonitor",
@@ -384,9 +368,9 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"scaling_threshold\": ", "scalingThreshold", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"scaling_threshold\": ", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
             .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))]),
-        d::FieldInfo::new("\"saturation_threshold\": ", "saturationThreshold", 2, 1, d::Kind::F64, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"saturation_threshold\": ", 2, 1, d::Kind::F64, d::Cardinality::Implicit)
             .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))]),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.ScaledTrigger", fields: &F5, oneofs: &[] };
@@ -421,7 +405,7 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"value\": ", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
         .rules(&[d::Rule::Lte(d::Bound::Float(1.0)), d::Rule::Gte(d::Bound::Float(0.0))])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.overload.v3.ThresholdTrigger", fields: &F6, oneofs: &[] };
     impl d::Describe for super::ThresholdTrigger {
@@ -454,9 +438,9 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"threshold\": ", "threshold", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"scaled\": ", "scaled", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"threshold\": ", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"scaled\": ", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.overload.v3.Trigger",

@@ -26,18 +26,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            2,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"grpc_service\": ", 2, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"transport_api_version\": ",
-            "transportApiVersion",
             4,
             1,
             d::Kind::Enum(&crate::envoy::config::core::v3::described::E1),

@@ -392,8 +392,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"action\": ", "action", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"action\": ", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Action", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Action {
@@ -428,87 +428,42 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 14] = [
-        d::FieldInfo::new("\"and_rules\": ", "andRules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_rules\": ", "orRules", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any\": ", "any", 3, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"url_path\": ",
-            "urlPath",
-            10,
-            4,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M17),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"destination_ip\": ",
-            "destinationIp",
-            5,
-            5,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"destination_port\": ", "destinationPort", 6, 6, d::Kind::U32, d::Cardinality::Optional)
+        d::FieldInfo::new("\"and_rules\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_rules\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any\": ", 3, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"header\": ", 4, 3, d::Kind::Message(&crate::envoy::config::route::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"url_path\": ", 10, 4, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M17), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"destination_ip\": ", 5, 5, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"destination_port\": ", 6, 6, d::Kind::U32, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
         d::FieldInfo::new(
             "\"destination_port_range\": ",
-            "destinationPortRange",
             11,
             7,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M6),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            7,
-            8,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"not_rule\": ", "notRule", 8, 9, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"metadata\": ", 7, 8, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"not_rule\": ", 8, 9, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"requested_server_name\": ",
-            "requestedServerName",
             9,
             10,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            12,
-            11,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"uri_template\": ",
-            "uriTemplate",
-            13,
-            12,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"sourced_metadata\": ", "sourcedMetadata", 14, 13, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"matcher\": ", 12, 11, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"uri_template\": ", 13, 12, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"sourced_metadata\": ", 14, 13, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.rbac.v3.Permission", fields: &F1, oneofs: &[d::OneofInfo { name: "rule", required: true }] };
@@ -596,7 +551,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Permission.Set", fields: &F2, oneofs: &[] };
     impl d::Describe for super::permission::Set {
         const INFO: &'static d::MessageInfo = &M2;
@@ -628,32 +583,17 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"permissions\": ", "permissions", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"principals\": ", "principals", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"condition\": ",
-            "condition",
-            3,
-            2,
-            d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M2),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"permissions\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"principals\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"condition\": ", 3, 2, d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"checked_condition\": ",
-            "checkedCondition",
             4,
             3,
             d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"cel_config\": ",
-            "celConfig",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"cel_config\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M9), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Policy", fields: &F3, oneofs: &[] };
     impl d::Describe for super::Policy {
@@ -694,86 +634,41 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 14] = [
-        d::FieldInfo::new("\"and_ids\": ", "andIds", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_ids\": ", "orIds", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any\": ", "any", 3, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"authenticated\": ", "authenticated", 4, 3, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"source_ip\": ",
-            "sourceIp",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"and_ids\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_ids\": ", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any\": ", 3, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"authenticated\": ", 4, 3, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"source_ip\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"direct_remote_ip\": ",
-            "directRemoteIp",
             10,
             5,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new(
-            "\"remote_ip\": ",
-            "remoteIp",
-            11,
-            6,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"header\": ",
-            "header",
-            6,
-            7,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"url_path\": ",
-            "urlPath",
-            9,
-            8,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M17),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            7,
-            9,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"remote_ip\": ", 11, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"header\": ", 6, 7, d::Kind::Message(&crate::envoy::config::route::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"url_path\": ", 9, 8, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M17), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"metadata\": ", 7, 9, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"filter_state\": ",
-            "filterState",
             12,
             10,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M2),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"not_id\": ", "notId", 8, 11, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"sourced_metadata\": ", "sourcedMetadata", 13, 12, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"custom\": ",
-            "custom",
-            14,
-            13,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"not_id\": ", 8, 11, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"sourced_metadata\": ", 13, 12, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"custom\": ", 14, 13, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.rbac.v3.Principal", fields: &F4, oneofs: &[d::OneofInfo { name: "identifier", required: true }] };
@@ -862,7 +757,6 @@ pub(crate) mod described {
 
     static F5: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"principal_name\": ",
-        "principalName",
         2,
         0,
         d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
@@ -899,7 +793,7 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"ids\": ", "ids", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"ids\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.Principal.Set", fields: &F6, oneofs: &[] };
     impl d::Describe for super::principal::Set {
         const INFO: &'static d::MessageInfo = &M6;
@@ -931,9 +825,9 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"action\": ", "action", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"policies\": ", "policies", 2, 1, d::Kind::Message(&M3), d::Cardinality::Map(d::Kind::String)),
-        d::FieldInfo::new("\"audit_logging_options\": ", "auditLoggingOptions", 3, 2, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"action\": ", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"policies\": ", 2, 1, d::Kind::Message(&M3), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"audit_logging_options\": ", 3, 2, d::Kind::Message(&M8), d::Cardinality::Optional),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.RBAC", fields: &F7, oneofs: &[] };
     impl d::Describe for super::Rbac {
@@ -970,9 +864,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"audit_condition\": ", "auditCondition", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"logger_configs\": ", "loggerConfigs", 2, 1, d::Kind::Message(&M9), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"audit_condition\": ", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"logger_configs\": ", 2, 1, d::Kind::Message(&M9), d::Cardinality::Repeated),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.RBAC.AuditLoggingOptions", fields: &F8, oneofs: &[] };
     impl d::Describe for super::rbac::AuditLoggingOptions {
@@ -1007,15 +900,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"audit_logger\": ",
-            "auditLogger",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"audit_logger\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"is_optional\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig", fields: &F9, oneofs: &[] };
@@ -1053,15 +939,13 @@ pub(crate) mod described {
     static F10: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"metadata_matcher\": ",
-            "metadataMatcher",
             1,
             0,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"metadata_source\": ", "metadataSource", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"metadata_source\": ", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.rbac.v3.SourcedMetadata", fields: &F10, oneofs: &[] };
     impl d::Describe for super::SourcedMetadata {

@@ -1962,16 +1962,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"extension\": ",
-            "extension",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"extension\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"is_optional\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.ClusterSpecifierPlugin", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClusterSpecifierPlugin {
@@ -2006,18 +1999,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
-        d::FieldInfo::new(
-            "\"string_match\": ",
-            "stringMatch",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new("\"string_match\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"invert_match\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.CookieMatcher", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CookieMatcher {
@@ -2056,36 +2041,21 @@ pub(crate) mod described {
     static F2: [d::FieldInfo; 10] = [
         d::FieldInfo::new(
             "\"allow_origin_string_match\": ",
-            "allowOriginStringMatch",
             11,
             0,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"allow_methods\": ", "allowMethods", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_headers\": ", "allowHeaders", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"expose_headers\": ", "exposeHeaders", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_age\": ", "maxAge", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_credentials\": ", "allowCredentials", 6, 5, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"filter_enabled\": ",
-            "filterEnabled",
-            9,
-            6,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"shadow_enabled\": ",
-            "shadowEnabled",
-            10,
-            7,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"allow_private_network_access\": ", "allowPrivateNetworkAccess", 12, 8, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"forward_not_matching_preflights\": ", "forwardNotMatchingPreflights", 13, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"allow_methods\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_headers\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expose_headers\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_age\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_credentials\": ", 6, 5, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"filter_enabled\": ", 9, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"shadow_enabled\": ", 10, 7, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
+        d::FieldInfo::new("\"allow_private_network_access\": ", 12, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"forward_not_matching_preflights\": ", 13, 9, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.CorsPolicy",
@@ -2142,8 +2112,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"operation\": ", "operation", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"propagate\": ", "propagate", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"operation\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"propagate\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.Decorator", fields: &F3, oneofs: &[] };
     impl d::Describe for super::Decorator {
@@ -2178,17 +2148,10 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"status\": ", "status", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"status\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
             .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
-        d::FieldInfo::new("\"body\": ", "body", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"body_format\": ",
-            "bodyFormat",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"body\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"body_format\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M92), d::Cardinality::Optional),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.DirectResponseAction", fields: &F4, oneofs: &[] };
     impl d::Describe for super::DirectResponseAction {
@@ -2225,7 +2188,7 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"action\": ", "action", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
+        [d::FieldInfo::new("\"action\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.FilterAction", fields: &F5, oneofs: &[] };
     impl d::Describe for super::FilterAction {
         const INFO: &'static d::MessageInfo = &M5;
@@ -2257,9 +2220,9 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"is_optional\": ", "isOptional", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disabled\": ", "disabled", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"is_optional\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disabled\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.FilterConfig", fields: &F6, oneofs: &[] };
     impl d::Describe for super::FilterConfig {
@@ -2296,14 +2259,13 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"exact_match\": ", "exactMatch", 4, 1, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"exact_match\": ", 4, 1, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"safe_regex_match\": ",
-            "safeRegexMatch",
             11,
             2,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M19),
@@ -2311,39 +2273,30 @@ pub(crate) mod described {
         )
         .oneof(0)
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"range_match\": ",
-            "rangeMatch",
-            6,
-            3,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"present_match\": ", "presentMatch", 7, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix_match\": ", "prefixMatch", 9, 5, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"range_match\": ", 6, 3, d::Kind::Message(&crate::envoy::r#type::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"present_match\": ", 7, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix_match\": ", 9, 5, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::MinChars(1)])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"suffix_match\": ", "suffixMatch", 10, 6, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"suffix_match\": ", 10, 6, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::MinChars(1)])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"contains_match\": ", "containsMatch", 12, 7, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"contains_match\": ", 12, 7, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::MinChars(1)])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"string_match\": ",
-            "stringMatch",
             13,
             8,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 8, 9, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"treat_missing_header_as_empty\": ", "treatMissingHeaderAsEmpty", 14, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"invert_match\": ", 8, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"treat_missing_header_as_empty\": ", 14, 10, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.HeaderMatcher",
@@ -2416,17 +2369,15 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"initial_requests\": ", "initialRequests", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"initial_requests\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"additional_request_chance\": ",
-            "additionalRequestChance",
             2,
             1,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"hedge_on_per_try_timeout\": ", "hedgeOnPerTryTimeout", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hedge_on_per_try_timeout\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.HedgePolicy", fields: &F8, oneofs: &[] };
     impl d::Describe for super::HedgePolicy {
@@ -2463,19 +2414,11 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"max_internal_redirects\": ", "maxInternalRedirects", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"redirect_response_codes\": ", "redirectResponseCodes", 2, 1, d::Kind::U32, d::Cardinality::Repeated)
-            .rules(&[d::Rule::MaxItems(5)]),
-        d::FieldInfo::new(
-            "\"predicates\": ",
-            "predicates",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"allow_cross_scheme_redirect\": ", "allowCrossSchemeRedirect", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"response_headers_to_copy\": ", "responseHeadersToCopy", 5, 4, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"max_internal_redirects\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"redirect_response_codes\": ", 2, 1, d::Kind::U32, d::Cardinality::Repeated).rules(&[d::Rule::MaxItems(5)]),
+        d::FieldInfo::new("\"predicates\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"allow_cross_scheme_redirect\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_headers_to_copy\": ", 5, 4, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Unique, d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.InternalRedirectPolicy", fields: &F9, oneofs: &[] };
@@ -2546,19 +2489,11 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
-        d::FieldInfo::new(
-            "\"string_match\": ",
-            "stringMatch",
-            5,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"present_match\": ", "presentMatch", 6, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1), d::Rule::MaxBytes(1024)]),
+        d::FieldInfo::new("\"string_match\": ", 5, 1, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"present_match\": ", 6, 2, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.QueryParameterMatcher",
@@ -2607,13 +2542,13 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"stage\": ", "stage", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
-        d::FieldInfo::new("\"disable_key\": ", "disableKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"actions\": ", "actions", 3, 2, d::Kind::Message(&M13), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"limit\": ", "limit", 4, 3, d::Kind::Message(&M27), d::Cardinality::Optional),
-        d::FieldInfo::new("\"hits_addend\": ", "hitsAddend", 5, 4, d::Kind::Message(&M26), d::Cardinality::Optional),
-        d::FieldInfo::new("\"apply_on_stream_done\": ", "applyOnStreamDone", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"x_ratelimit_option\": ", "xRatelimitOption", 7, 6, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stage\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
+        d::FieldInfo::new("\"disable_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"actions\": ", 3, 2, d::Kind::Message(&M13), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"limit\": ", 4, 3, d::Kind::Message(&M27), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hits_addend\": ", 5, 4, d::Kind::Message(&M26), d::Cardinality::Optional),
+        d::FieldInfo::new("\"apply_on_stream_done\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"x_ratelimit_option\": ", 7, 6, d::Kind::Enum(&E1), d::Cardinality::Implicit),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit", fields: &F12, oneofs: &[] };
     impl d::Describe for super::RateLimit {
@@ -2658,30 +2593,22 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 13] = [
-        d::FieldInfo::new("\"source_cluster\": ", "sourceCluster", 1, 0, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"destination_cluster\": ", "destinationCluster", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"request_headers\": ", "requestHeaders", 3, 2, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"query_parameters\": ", "queryParameters", 12, 3, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"remote_address\": ", "remoteAddress", 4, 4, d::Kind::Message(&M22), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"generic_key\": ", "genericKey", 5, 5, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"header_value_match\": ", "headerValueMatch", 6, 6, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"dynamic_metadata\": ", "dynamicMetadata", 7, 7, d::Kind::Message(&M15), d::Cardinality::Optional)
+        d::FieldInfo::new("\"source_cluster\": ", 1, 0, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"destination_cluster\": ", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"request_headers\": ", 3, 2, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"query_parameters\": ", 12, 3, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"remote_address\": ", 4, 4, d::Kind::Message(&M22), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"generic_key\": ", 5, 5, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"header_value_match\": ", 6, 6, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"dynamic_metadata\": ", 7, 7, d::Kind::Message(&M15), d::Cardinality::Optional)
             .oneof(0)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: true }),
-        d::FieldInfo::new("\"metadata\": ", "metadata", 8, 8, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"extension\": ",
-            "extension",
-            9,
-            9,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"masked_remote_address\": ", "maskedRemoteAddress", 10, 10, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"query_parameter_value_match\": ", "queryParameterValueMatch", 11, 11, d::Kind::Message(&M20), d::Cardinality::Optional)
+        d::FieldInfo::new("\"metadata\": ", 8, 8, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"extension\": ", 9, 9, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
             .oneof(0),
-        d::FieldInfo::new("\"remote_address_match\": ", "remoteAddressMatch", 13, 12, d::Kind::Message(&M23), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"masked_remote_address\": ", 10, 10, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"query_parameter_value_match\": ", 11, 11, d::Kind::Message(&M20), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"remote_address_match\": ", 13, 12, d::Kind::Message(&M23), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RateLimit.Action",
@@ -2798,17 +2725,10 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"metadata_key\": ",
-            "metadataKey",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"metadata_key\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"default_value\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M15: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.DynamicMetaData", fields: &F15, oneofs: &[] };
@@ -2846,10 +2766,9 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"descriptor_value\": ", "descriptorValue", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 2, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_value\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_value\": ", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", 2, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M16: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.GenericKey", fields: &F16, oneofs: &[] };
@@ -2887,12 +2806,11 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"descriptor_value\": ", "descriptorValue", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 5, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 4, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"expect_match\": ", "expectMatch", 2, 3, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"headers\": ", "headers", 3, 4, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"descriptor_value\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_value\": ", 5, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expect_match\": ", 2, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"headers\": ", 3, 4, d::Kind::Message(&M7), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M17: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.HeaderValueMatch", fields: &F17, oneofs: &[] };
@@ -2934,10 +2852,8 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"v4_prefix_mask_len\": ", "v4PrefixMaskLen", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(32))]),
-        d::FieldInfo::new("\"v6_prefix_mask_len\": ", "v6PrefixMaskLen", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new("\"v4_prefix_mask_len\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(32))]),
+        d::FieldInfo::new("\"v6_prefix_mask_len\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
     ];
     pub(crate) static M18: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.MaskedRemoteAddress", fields: &F18, oneofs: &[] };
@@ -2973,19 +2889,12 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"metadata_key\": ",
-            "metadataKey",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"source\": ", "source", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"skip_if_absent\": ", "skipIfAbsent", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"metadata_key\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"default_value\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"source\": ", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"skip_if_absent\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M19: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.MetaData", fields: &F19, oneofs: &[] };
@@ -3027,13 +2936,11 @@ pub(crate) mod described {
     }
 
     static F20: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"descriptor_value\": ", "descriptorValue", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 5, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 4, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"expect_match\": ", "expectMatch", 2, 3, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"query_parameters\": ", "queryParameters", 3, 4, d::Kind::Message(&M11), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"descriptor_value\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_value\": ", 5, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expect_match\": ", 2, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"query_parameters\": ", 3, 4, d::Kind::Message(&M11), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M20: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.QueryParameterValueMatch", fields: &F20, oneofs: &[] };
@@ -3075,10 +2982,9 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"query_parameter_name\": ", "queryParameterName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"skip_if_absent\": ", "skipIfAbsent", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"query_parameter_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"descriptor_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"skip_if_absent\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M21: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.QueryParameters", fields: &F21, oneofs: &[] };
@@ -3146,13 +3052,11 @@ pub(crate) mod described {
     }
 
     static F23: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"descriptor_value\": ", "descriptorValue", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_value\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"descriptor_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"address_matcher\": ",
-            "addressMatcher",
             4,
             3,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M0),
@@ -3198,10 +3102,10 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"skip_if_absent\": ", "skipIfAbsent", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"descriptor_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"skip_if_absent\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M24: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Action.RequestHeaders", fields: &F24, oneofs: &[] };
@@ -3269,13 +3173,13 @@ pub(crate) mod described {
     }
 
     static F26: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"number\": ", "number", 1, 0, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(1000000000))]),
-        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new("\"number\": ", 1, 0, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(1000000000))]),
+        d::FieldInfo::new("\"format\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::Prefix("%"),
             d::Rule::Suffix("%"),
         ]),
-        d::FieldInfo::new("\"is_negative_hits\": ", "isNegativeHits", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"is_negative_hits\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M26: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.HitsAddend", fields: &F26, oneofs: &[] };
     impl d::Describe for super::rate_limit::HitsAddend {
@@ -3312,8 +3216,8 @@ pub(crate) mod described {
     }
 
     static F27: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"dynamic_metadata\": ", "dynamicMetadata", 1, 0, d::Kind::Message(&M28), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"rate_limit\": ", "rateLimit", 2, 1, d::Kind::Message(&M29), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"dynamic_metadata\": ", 1, 0, d::Kind::Message(&M28), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"rate_limit\": ", 2, 1, d::Kind::Message(&M29), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M27: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RateLimit.Override",
@@ -3357,7 +3261,6 @@ pub(crate) mod described {
 
     static F28: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"metadata_key\": ",
-        "metadataKey",
         1,
         0,
         d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
@@ -3396,8 +3299,8 @@ pub(crate) mod described {
     }
 
     static F29: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"requests_per_unit\": ", "requestsPerUnit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"unit\": ", "unit", 2, 1, d::Kind::Enum(&crate::envoy::r#type::v3::described::E3), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"requests_per_unit\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"unit\": ", 2, 1, d::Kind::Enum(&crate::envoy::r#type::v3::described::E3), d::Cardinality::Implicit),
     ];
     pub(crate) static M29: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RateLimit.Override.RateLimitOverride", fields: &F29, oneofs: &[] };
@@ -3433,29 +3336,27 @@ pub(crate) mod described {
     }
 
     static F30: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"https_redirect\": ", "httpsRedirect", 4, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"scheme_redirect\": ", "schemeRedirect", 7, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"host_redirect\": ", "hostRedirect", 1, 2, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"port_redirect\": ", "portRedirect", 8, 3, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"path_redirect\": ", "pathRedirect", 2, 4, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"https_redirect\": ", 4, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"scheme_redirect\": ", 7, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"host_redirect\": ", 1, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"port_redirect\": ", 8, 3, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path_redirect\": ", 2, 4, d::Kind::String, d::Cardinality::Optional)
             .oneof(1)
             .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"prefix_rewrite\": ", "prefixRewrite", 5, 5, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"prefix_rewrite\": ", 5, 5, d::Kind::String, d::Cardinality::Optional)
             .oneof(1)
             .rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"regex_rewrite\": ",
-            "regexRewrite",
             9,
             6,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M18),
             d::Cardinality::Optional,
         )
         .oneof(1),
-        d::FieldInfo::new("\"path_rewrite\": ", "pathRewrite", 10, 7, d::Kind::String, d::Cardinality::Optional).oneof(1),
-        d::FieldInfo::new("\"response_code\": ", "responseCode", 3, 8, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"strip_query\": ", "stripQuery", 6, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path_rewrite\": ", 10, 7, d::Kind::String, d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"response_code\": ", 3, 8, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"strip_query\": ", 6, 9, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M30: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RedirectAction",
@@ -3525,41 +3426,32 @@ pub(crate) mod described {
     }
 
     static F31: [d::FieldInfo; 14] = [
-        d::FieldInfo::new("\"retry_on\": ", "retryOn", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"num_retries\": ", "numRetries", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"per_try_timeout\": ",
-            "perTryTimeout",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"retry_on\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"num_retries\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"per_try_timeout\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"per_try_idle_timeout\": ",
-            "perTryIdleTimeout",
             13,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"retry_priority\": ", "retryPriority", 4, 4, d::Kind::Message(&M36), d::Cardinality::Optional),
-        d::FieldInfo::new("\"retry_host_predicate\": ", "retryHostPredicate", 5, 5, d::Kind::Message(&M35), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retry_priority\": ", 4, 4, d::Kind::Message(&M36), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_host_predicate\": ", 5, 5, d::Kind::Message(&M35), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"retry_options_predicates\": ",
-            "retryOptionsPredicates",
             12,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"host_selection_retry_max_attempts\": ", "hostSelectionRetryMaxAttempts", 6, 7, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"retriable_status_codes\": ", "retriableStatusCodes", 7, 8, d::Kind::U32, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"retry_back_off\": ", "retryBackOff", 8, 9, d::Kind::Message(&M34), d::Cardinality::Optional),
-        d::FieldInfo::new("\"rate_limited_retry_back_off\": ", "rateLimitedRetryBackOff", 11, 10, d::Kind::Message(&M32), d::Cardinality::Optional),
-        d::FieldInfo::new("\"retriable_headers\": ", "retriableHeaders", 9, 11, d::Kind::Message(&M7), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"retriable_request_headers\": ", "retriableRequestHeaders", 10, 12, d::Kind::Message(&M7), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"refresh_cluster_on_retry\": ", "refreshClusterOnRetry", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"host_selection_retry_max_attempts\": ", 6, 7, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retriable_status_codes\": ", 7, 8, d::Kind::U32, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retry_back_off\": ", 8, 9, d::Kind::Message(&M34), d::Cardinality::Optional),
+        d::FieldInfo::new("\"rate_limited_retry_back_off\": ", 11, 10, d::Kind::Message(&M32), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retriable_headers\": ", 9, 11, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retriable_request_headers\": ", 10, 12, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"refresh_cluster_on_retry\": ", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M31: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RetryPolicy", fields: &F31, oneofs: &[] };
     impl d::Describe for super::RetryPolicy {
@@ -3618,17 +3510,9 @@ pub(crate) mod described {
     }
 
     static F32: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"reset_headers\": ", "resetHeaders", 1, 0, d::Kind::Message(&M33), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"max_interval\": ",
-            "maxInterval",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"reset_headers\": ", 1, 0, d::Kind::Message(&M33), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"max_interval\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
     ];
     pub(crate) static M32: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RetryPolicy.RateLimitedRetryBackOff", fields: &F32, oneofs: &[] };
@@ -3664,9 +3548,9 @@ pub(crate) mod described {
     }
 
     static F33: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"format\": ", 2, 1, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M33: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RetryPolicy.ResetHeader", fields: &F33, oneofs: &[] };
     impl d::Describe for super::retry_policy::ResetHeader {
@@ -3701,24 +3585,10 @@ pub(crate) mod described {
     }
 
     static F34: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"base_interval\": ",
-            "baseInterval",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"max_interval\": ",
-            "maxInterval",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"base_interval\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"max_interval\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
     ];
     pub(crate) static M34: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.RetryPolicy.RetryBackOff", fields: &F34, oneofs: &[] };
     impl d::Describe for super::retry_policy::RetryBackOff {
@@ -3753,9 +3623,8 @@ pub(crate) mod described {
     }
 
     static F35: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M35: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RetryPolicy.RetryHostPredicate",
@@ -3796,9 +3665,8 @@ pub(crate) mod described {
     }
 
     static F36: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M36: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RetryPolicy.RetryPriority",
@@ -3839,25 +3707,17 @@ pub(crate) mod described {
     }
 
     static F37: [d::FieldInfo; 19] = [
-        d::FieldInfo::new("\"name\": ", "name", 14, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"match\": ", "match", 1, 1, d::Kind::Message(&M51), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"route\": ", "route", 2, 2, d::Kind::Message(&M38), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"redirect\": ", "redirect", 3, 3, d::Kind::Message(&M30), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"direct_response\": ", "directResponse", 7, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"filter_action\": ", "filterAction", 17, 5, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"non_forwarding_action\": ", "nonForwardingAction", 18, 6, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            4,
-            7,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"decorator\": ", "decorator", 5, 8, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"name\": ", 14, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"match\": ", 1, 1, d::Kind::Message(&M51), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"route\": ", 2, 2, d::Kind::Message(&M38), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"redirect\": ", 3, 3, d::Kind::Message(&M30), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"direct_response\": ", 7, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"filter_action\": ", 17, 5, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"non_forwarding_action\": ", 18, 6, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"metadata\": ", 4, 7, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
+        d::FieldInfo::new("\"decorator\": ", 5, 8, d::Kind::Message(&M3), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"typed_per_filter_config\": ",
-            "typedPerFilterConfig",
             13,
             9,
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
@@ -3865,34 +3725,31 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"request_headers_to_add\": ",
-            "requestHeadersToAdd",
             9,
             10,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 12, 11, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"request_headers_to_remove\": ", 12, 11, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             10,
             12,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"response_headers_to_remove\": ", "responseHeadersToRemove", 11, 13, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"response_headers_to_remove\": ", 11, 13, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
-        d::FieldInfo::new("\"tracing\": ", "tracing", 15, 14, d::Kind::Message(&M58), d::Cardinality::Optional),
-        d::FieldInfo::new("\"per_request_buffer_limit_bytes\": ", "perRequestBufferLimitBytes", 16, 15, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"tracing\": ", 15, 14, d::Kind::Message(&M58), d::Cardinality::Optional),
+        d::FieldInfo::new("\"per_request_buffer_limit_bytes\": ", 16, 15, d::Kind::U32, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 19, 16, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"request_body_buffer_limit\": ", "requestBodyBufferLimit", 20, 17, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"stat_prefix\": ", 19, 16, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_body_buffer_limit\": ", 20, 17, d::Kind::U64, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"route_specifiers\": ",
-            "routeSpecifiers",
             21,
             18,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -3977,43 +3834,19 @@ pub(crate) mod described {
     }
 
     static F38: [d::FieldInfo; 37] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"cluster_header\": ", "clusterHeader", 2, 1, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster_header\": ", 2, 1, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"weighted_clusters\": ", "weightedClusters", 3, 2, d::Kind::Message(&M62), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"cluster_specifier_plugin\": ", "clusterSpecifierPlugin", 37, 3, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"inline_cluster_specifier_plugin\": ",
-            "inlineClusterSpecifierPlugin",
-            39,
-            4,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"cluster_not_found_response_code\": ",
-            "clusterNotFoundResponseCode",
-            20,
-            5,
-            d::Kind::Enum(&E4),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"metadata_match\": ",
-            "metadataMatch",
-            4,
-            6,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"prefix_rewrite\": ", "prefixRewrite", 5, 7, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"weighted_clusters\": ", 3, 2, d::Kind::Message(&M62), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"cluster_specifier_plugin\": ", 37, 3, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"inline_cluster_specifier_plugin\": ", 39, 4, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"cluster_not_found_response_code\": ", 20, 5, d::Kind::Enum(&E4), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"metadata_match\": ", 4, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
+        d::FieldInfo::new("\"prefix_rewrite\": ", 5, 7, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"regex_rewrite\": ",
-            "regexRewrite",
             32,
             8,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M18),
@@ -4021,91 +3854,52 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"path_rewrite_policy\": ",
-            "pathRewritePolicy",
             41,
             9,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"path_rewrite\": ", "pathRewrite", 45, 10, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"host_rewrite_literal\": ", "hostRewriteLiteral", 6, 11, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"path_rewrite\": ", 45, 10, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"host_rewrite_literal\": ", 6, 11, d::Kind::String, d::Cardinality::Optional)
             .oneof(1)
             .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"auto_host_rewrite\": ", "autoHostRewrite", 7, 12, d::Kind::Bool, d::Cardinality::Wrapper).oneof(1),
-        d::FieldInfo::new("\"host_rewrite_header\": ", "hostRewriteHeader", 29, 13, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"auto_host_rewrite\": ", 7, 12, d::Kind::Bool, d::Cardinality::Wrapper).oneof(1),
+        d::FieldInfo::new("\"host_rewrite_header\": ", 29, 13, d::Kind::String, d::Cardinality::Optional)
             .oneof(1)
             .rules(&[d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"host_rewrite_path_regex\": ",
-            "hostRewritePathRegex",
             35,
             14,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M18),
             d::Cardinality::Optional,
         )
         .oneof(1),
-        d::FieldInfo::new("\"host_rewrite\": ", "hostRewrite", 44, 15, d::Kind::String, d::Cardinality::Optional).oneof(1),
-        d::FieldInfo::new("\"append_x_forwarded_host\": ", "appendXForwardedHost", 38, 16, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            8,
-            17,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"idle_timeout\": ",
-            "idleTimeout",
-            24,
-            18,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"flush_timeout\": ",
-            "flushTimeout",
-            42,
-            19,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"host_rewrite\": ", 44, 15, d::Kind::String, d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"append_x_forwarded_host\": ", 38, 16, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"timeout\": ", 8, 17, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"idle_timeout\": ", 24, 18, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"flush_timeout\": ", 42, 19, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"early_data_policy\": ",
-            "earlyDataPolicy",
             40,
             20,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 9, 21, d::Kind::Message(&M31), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"retry_policy_typed_config\": ",
-            "retryPolicyTypedConfig",
-            33,
-            22,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"request_mirror_policies\": ", "requestMirrorPolicies", 30, 23, d::Kind::Message(&M47), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"priority\": ",
-            "priority",
-            11,
-            24,
-            d::Kind::Enum(&crate::envoy::config::core::v3::described::E9),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"rate_limits\": ", "rateLimits", 13, 25, d::Kind::Message(&M12), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"include_vh_rate_limits\": ", "includeVhRateLimits", 14, 26, d::Kind::Bool, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"retry_policy\": ", 9, 21, d::Kind::Message(&M31), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_policy_typed_config\": ", 33, 22, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_mirror_policies\": ", 30, 23, d::Kind::Message(&M47), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"priority\": ", 11, 24, d::Kind::Enum(&crate::envoy::config::core::v3::described::E9), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"rate_limits\": ", 13, 25, d::Kind::Message(&M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"include_vh_rate_limits\": ", 14, 26, d::Kind::Bool, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"hash_policy\": ", "hashPolicy", 15, 27, d::Kind::Message(&M39), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"cors\": ", "cors", 17, 28, d::Kind::Message(&M2), d::Cardinality::Optional)
+        d::FieldInfo::new("\"hash_policy\": ", 15, 27, d::Kind::Message(&M39), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"cors\": ", 17, 28, d::Kind::Message(&M2), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"max_grpc_timeout\": ",
-            "maxGrpcTimeout",
             23,
             29,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -4114,21 +3908,20 @@ pub(crate) mod described {
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"grpc_timeout_offset\": ",
-            "grpcTimeoutOffset",
             28,
             30,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"upgrade_configs\": ", "upgradeConfigs", 25, 31, d::Kind::Message(&M48), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"internal_redirect_policy\": ", "internalRedirectPolicy", 34, 32, d::Kind::Message(&M9), d::Cardinality::Optional),
-        d::FieldInfo::new("\"internal_redirect_action\": ", "internalRedirectAction", 26, 33, d::Kind::Enum(&E5), d::Cardinality::Implicit)
+        d::FieldInfo::new("\"upgrade_configs\": ", 25, 31, d::Kind::Message(&M48), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"internal_redirect_policy\": ", 34, 32, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"internal_redirect_action\": ", 26, 33, d::Kind::Enum(&E5), d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"max_internal_redirects\": ", "maxInternalRedirects", 31, 34, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"max_internal_redirects\": ", 31, 34, d::Kind::U32, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"hedge_policy\": ", "hedgePolicy", 27, 35, d::Kind::Message(&M8), d::Cardinality::Optional),
-        d::FieldInfo::new("\"max_stream_duration\": ", "maxStreamDuration", 36, 36, d::Kind::Message(&M46), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hedge_policy\": ", 27, 35, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_stream_duration\": ", 36, 36, d::Kind::Message(&M46), d::Cardinality::Optional),
     ];
     pub(crate) static M38: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction",
@@ -4257,12 +4050,12 @@ pub(crate) mod described {
     }
 
     static F39: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::Message(&M44), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"cookie\": ", "cookie", 2, 1, d::Kind::Message(&M41), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"connection_properties\": ", "connectionProperties", 3, 2, d::Kind::Message(&M40), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"query_parameter\": ", "queryParameter", 5, 3, d::Kind::Message(&M45), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"filter_state\": ", "filterState", 6, 4, d::Kind::Message(&M43), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"terminal\": ", "terminal", 4, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::Message(&M44), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"cookie\": ", 2, 1, d::Kind::Message(&M41), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"connection_properties\": ", 3, 2, d::Kind::Message(&M40), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"query_parameter\": ", 5, 3, d::Kind::Message(&M45), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"filter_state\": ", 6, 4, d::Kind::Message(&M43), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"terminal\": ", 4, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M39: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.RouteAction.HashPolicy",
@@ -4318,7 +4111,7 @@ pub(crate) mod described {
         }
     }
 
-    static F40: [d::FieldInfo; 1] = [d::FieldInfo::new("\"source_ip\": ", "sourceIp", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    static F40: [d::FieldInfo; 1] = [d::FieldInfo::new("\"source_ip\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
     pub(crate) static M40: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties", fields: &F40, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::ConnectionProperties {
@@ -4351,10 +4144,10 @@ pub(crate) mod described {
     }
 
     static F41: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"ttl\": ", "ttl", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"path\": ", "path", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"attributes\": ", "attributes", 4, 3, d::Kind::Message(&M42), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"ttl\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"path\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"attributes\": ", 4, 3, d::Kind::Message(&M42), d::Cardinality::Repeated),
     ];
     pub(crate) static M41: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.Cookie", fields: &F41, oneofs: &[] };
@@ -4394,12 +4187,12 @@ pub(crate) mod described {
     }
 
     static F42: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
     ];
     pub(crate) static M42: d::MessageInfo =
@@ -4435,8 +4228,7 @@ pub(crate) mod described {
         }
     }
 
-    static F43: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F43: [d::FieldInfo; 1] = [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M43: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.FilterState", fields: &F43, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::FilterState {
@@ -4469,11 +4261,10 @@ pub(crate) mod described {
     }
 
     static F44: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"regex_rewrite\": ",
-            "regexRewrite",
             2,
             1,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M18),
@@ -4513,8 +4304,7 @@ pub(crate) mod described {
         }
     }
 
-    static F45: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F45: [d::FieldInfo; 1] = [d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M45: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter", fields: &F45, oneofs: &[] };
     impl d::Describe for super::route_action::hash_policy::QueryParameter {
@@ -4549,7 +4339,6 @@ pub(crate) mod described {
     static F46: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"max_stream_duration\": ",
-            "maxStreamDuration",
             1,
             0,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -4557,7 +4346,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"grpc_timeout_header_max\": ",
-            "grpcTimeoutHeaderMax",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -4565,7 +4353,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"grpc_timeout_header_offset\": ",
-            "grpcTimeoutHeaderOffset",
             3,
             2,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -4608,29 +4395,26 @@ pub(crate) mod described {
     }
 
     static F47: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster_header\": ", "clusterHeader", 5, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster_header\": ", 5, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }]),
         d::FieldInfo::new(
             "\"runtime_fraction\": ",
-            "runtimeFraction",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"trace_sampled\": ", "traceSampled", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"disable_shadow_host_suffix_append\": ", "disableShadowHostSuffixAppend", 6, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"trace_sampled\": ", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"disable_shadow_host_suffix_append\": ", 6, 4, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"request_headers_mutations\": ",
-            "requestHeadersMutations",
             7,
             5,
             d::Kind::Message(&crate::envoy::config::common::mutation_rules::v3::described::M0),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"host_rewrite_literal\": ", "hostRewriteLiteral", 8, 6, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"host_rewrite_literal\": ", 8, 6, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::HeaderValue { strict: false }]),
     ];
     pub(crate) static M47: d::MessageInfo =
@@ -4677,10 +4461,10 @@ pub(crate) mod described {
     }
 
     static F48: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"upgrade_type\": ", "upgradeType", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"upgrade_type\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"enabled\": ", "enabled", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"connect_config\": ", "connectConfig", 3, 2, d::Kind::Message(&M49), d::Cardinality::Optional),
+        d::FieldInfo::new("\"enabled\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"connect_config\": ", 3, 2, d::Kind::Message(&M49), d::Cardinality::Optional),
     ];
     pub(crate) static M48: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.UpgradeConfig", fields: &F48, oneofs: &[] };
@@ -4720,13 +4504,12 @@ pub(crate) mod described {
     static F49: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"proxy_protocol_config\": ",
-            "proxyProtocolConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M66),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"allow_post\": ", "allowPost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_post\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M49: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig", fields: &F49, oneofs: &[] };
@@ -4762,81 +4545,49 @@ pub(crate) mod described {
     }
 
     static F50: [d::FieldInfo; 19] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"virtual_hosts\": ", "virtualHosts", 2, 1, d::Kind::Message(&M61), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"vhds\": ", "vhds", 9, 2, d::Kind::Message(&M59), d::Cardinality::Optional),
-        d::FieldInfo::new("\"internal_only_headers\": ", "internalOnlyHeaders", 3, 3, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"virtual_hosts\": ", 2, 1, d::Kind::Message(&M61), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"vhds\": ", 9, 2, d::Kind::Message(&M59), d::Cardinality::Optional),
+        d::FieldInfo::new("\"internal_only_headers\": ", 3, 3, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             4,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"response_headers_to_remove\": ", "responseHeadersToRemove", 5, 5, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"response_headers_to_remove\": ", 5, 5, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"request_headers_to_add\": ",
-            "requestHeadersToAdd",
             6,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 8, 7, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"request_headers_to_remove\": ", 8, 7, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
-        d::FieldInfo::new(
-            "\"most_specific_header_mutations_wins\": ",
-            "mostSpecificHeaderMutationsWins",
-            10,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"validate_clusters\": ", "validateClusters", 7, 9, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"max_direct_response_body_size_bytes\": ",
-            "maxDirectResponseBodySizeBytes",
-            11,
-            10,
-            d::Kind::U32,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new("\"cluster_specifier_plugins\": ", "clusterSpecifierPlugins", 12, 11, d::Kind::Message(&M0), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"request_mirror_policies\": ", "requestMirrorPolicies", 13, 12, d::Kind::Message(&M47), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"ignore_port_in_host_matching\": ", "ignorePortInHostMatching", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"vhost_header\": ", "vhostHeader", 18, 14, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"ignore_path_parameters_in_path_matching\": ",
-            "ignorePathParametersInPathMatching",
-            15,
-            15,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"most_specific_header_mutations_wins\": ", 10, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"validate_clusters\": ", 7, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_direct_response_body_size_bytes\": ", 11, 10, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"cluster_specifier_plugins\": ", 12, 11, d::Kind::Message(&M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"request_mirror_policies\": ", 13, 12, d::Kind::Message(&M47), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"ignore_port_in_host_matching\": ", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"vhost_header\": ", 18, 14, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_path_parameters_in_path_matching\": ", 15, 15, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"typed_per_filter_config\": ",
-            "typedPerFilterConfig",
             16,
             16,
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            17,
-            17,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"metadata\": ", 17, 17, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"route_specifiers\": ",
-            "routeSpecifiers",
             19,
             18,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -4910,21 +4661,14 @@ pub(crate) mod described {
     }
 
     static F51: [d::FieldInfo; 15] = [
-        d::FieldInfo::new("\"prefix\": ", "prefix", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"safe_regex\": ",
-            "safeRegex",
-            10,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M19),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"connect_matcher\": ", "connectMatcher", 12, 3, d::Kind::Message(&M52), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"path_separated_prefix\": ", "pathSeparatedPrefix", 14, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[
-            d::Rule::Pattern(&d::Pattern {
+        d::FieldInfo::new("\"prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"path\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"safe_regex\": ", 10, 2, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M19), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"connect_matcher\": ", 12, 3, d::Kind::Message(&M52), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"path_separated_prefix\": ", 14, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Pattern(
+            &d::Pattern {
                 text: "^[^?#]+[^?#/]$",
                 classes: &[
                     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
@@ -4946,34 +4690,31 @@ pub(crate) mod described {
                 accepts: &[
                     false, false, false, false, false, false, false, false, false, false, true, false, false, false, false, false, false, false,
                 ],
-            }),
-        ]),
+            },
+        )]),
         d::FieldInfo::new(
             "\"path_match_policy\": ",
-            "pathMatchPolicy",
             15,
             5,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"case_sensitive\": ", "caseSensitive", 4, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"case_sensitive\": ", 4, 6, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"runtime_fraction\": ",
-            "runtimeFraction",
             9,
             7,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"headers\": ", "headers", 6, 8, d::Kind::Message(&M7), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"query_parameters\": ", "queryParameters", 7, 9, d::Kind::Message(&M11), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"cookies\": ", "cookies", 17, 10, d::Kind::Message(&M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"grpc\": ", "grpc", 8, 11, d::Kind::Message(&M53), d::Cardinality::Optional),
-        d::FieldInfo::new("\"tls_context\": ", "tlsContext", 11, 12, d::Kind::Message(&M54), d::Cardinality::Optional),
+        d::FieldInfo::new("\"headers\": ", 6, 8, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"query_parameters\": ", 7, 9, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"cookies\": ", 17, 10, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"grpc\": ", 8, 11, d::Kind::Message(&M53), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tls_context\": ", 11, 12, d::Kind::Message(&M54), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"dynamic_metadata\": ",
-            "dynamicMetadata",
             13,
             13,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
@@ -4981,7 +4722,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"filter_state\": ",
-            "filterState",
             16,
             14,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M2),
@@ -5123,8 +4863,8 @@ pub(crate) mod described {
     }
 
     static F54: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"presented\": ", "presented", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"validated\": ", "validated", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"presented\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"validated\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M54: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.RouteMatch.TlsContextMatchOptions", fields: &F54, oneofs: &[] };
@@ -5160,11 +4900,11 @@ pub(crate) mod described {
     }
 
     static F55: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"on_demand\": ", "onDemand", 4, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"name\": ", "name", 1, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"route_configuration_name\": ", "routeConfigurationName", 2, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"route_configuration\": ", "routeConfiguration", 5, 3, d::Kind::Message(&M50), d::Cardinality::Optional),
-        d::FieldInfo::new("\"key\": ", "key", 3, 4, d::Kind::Message(&M56), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"on_demand\": ", 4, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"route_configuration_name\": ", 2, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"route_configuration\": ", 5, 3, d::Kind::Message(&M50), d::Cardinality::Optional),
+        d::FieldInfo::new("\"key\": ", 3, 4, d::Kind::Message(&M56), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M55: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.ScopedRouteConfiguration", fields: &F55, oneofs: &[] };
     impl d::Describe for super::ScopedRouteConfiguration {
@@ -5205,7 +4945,7 @@ pub(crate) mod described {
     }
 
     static F56: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"fragments\": ", "fragments", 1, 0, d::Kind::Message(&M57), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"fragments\": ", 1, 0, d::Kind::Message(&M57), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M56: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.route.v3.ScopedRouteConfiguration.Key", fields: &F56, oneofs: &[] };
     impl d::Describe for super::scoped_route_configuration::Key {
@@ -5237,7 +4977,7 @@ pub(crate) mod described {
         }
     }
 
-    static F57: [d::FieldInfo; 1] = [d::FieldInfo::new("\"string_key\": ", "stringKey", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0)];
+    static F57: [d::FieldInfo; 1] = [d::FieldInfo::new("\"string_key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0)];
     pub(crate) static M57: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.ScopedRouteConfiguration.Key.Fragment",
         fields: &F57,
@@ -5275,40 +5015,12 @@ pub(crate) mod described {
     }
 
     static F58: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"client_sampling\": ",
-            "clientSampling",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"random_sampling\": ",
-            "randomSampling",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"overall_sampling\": ",
-            "overallSampling",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"custom_tags\": ",
-            "customTags",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::r#type::tracing::v3::described::M0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"operation\": ", "operation", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"upstream_operation\": ", "upstreamOperation", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"client_sampling\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"random_sampling\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"overall_sampling\": ", 3, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"custom_tags\": ", 4, 3, d::Kind::Message(&crate::envoy::r#type::tracing::v3::described::M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"operation\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upstream_operation\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M58: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.Tracing", fields: &F58, oneofs: &[] };
     impl d::Describe for super::Tracing {
@@ -5350,15 +5062,9 @@ pub(crate) mod described {
         }
     }
 
-    static F59: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config_source\": ",
-        "configSource",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
+    static F59: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"config_source\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M59: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.Vhds", fields: &F59, oneofs: &[] };
     impl d::Describe for super::Vhds {
         const INFO: &'static d::MessageInfo = &M59;
@@ -5390,8 +5096,8 @@ pub(crate) mod described {
     }
 
     static F60: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"headers\": ", "headers", 4, 0, d::Kind::Message(&M7), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"headers\": ", 4, 0, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M60: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.route.v3.VirtualCluster", fields: &F60, oneofs: &[] };
     impl d::Describe for super::VirtualCluster {
@@ -5426,88 +5132,56 @@ pub(crate) mod described {
     }
 
     static F61: [d::FieldInfo; 24] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"domains\": ", "domains", 2, 1, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"domains\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::MinItems(1), d::Rule::Each(&[d::Rule::HeaderValue { strict: false }])]),
-        d::FieldInfo::new("\"routes\": ", "routes", 3, 2, d::Kind::Message(&M37), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            21,
-            3,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"require_tls\": ", "requireTls", 4, 4, d::Kind::Enum(&E6), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"virtual_clusters\": ", "virtualClusters", 5, 5, d::Kind::Message(&M60), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"rate_limits\": ", "rateLimits", 6, 6, d::Kind::Message(&M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"routes\": ", 3, 2, d::Kind::Message(&M37), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"matcher\": ", 21, 3, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"require_tls\": ", 4, 4, d::Kind::Enum(&E6), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"virtual_clusters\": ", 5, 5, d::Kind::Message(&M60), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"rate_limits\": ", 6, 6, d::Kind::Message(&M12), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"request_headers_to_add\": ",
-            "requestHeadersToAdd",
             7,
             7,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 13, 8, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"request_headers_to_remove\": ", 13, 8, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             10,
             9,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"response_headers_to_remove\": ", "responseHeadersToRemove", 11, 10, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"response_headers_to_remove\": ", 11, 10, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])]),
-        d::FieldInfo::new("\"cors\": ", "cors", 8, 11, d::Kind::Message(&M2), d::Cardinality::Optional)
+        d::FieldInfo::new("\"cors\": ", 8, 11, d::Kind::Message(&M2), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_per_filter_config\": ",
-            "typedPerFilterConfig",
             15,
             12,
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new("\"include_request_attempt_count\": ", "includeRequestAttemptCount", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"include_attempt_count_in_response\": ",
-            "includeAttemptCountInResponse",
-            19,
-            14,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"retry_policy\": ", "retryPolicy", 16, 15, d::Kind::Message(&M31), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"retry_policy_typed_config\": ",
-            "retryPolicyTypedConfig",
-            20,
-            16,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"hedge_policy\": ", "hedgePolicy", 17, 17, d::Kind::Message(&M8), d::Cardinality::Optional),
-        d::FieldInfo::new("\"include_is_timeout_retry_header\": ", "includeIsTimeoutRetryHeader", 23, 18, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"per_request_buffer_limit_bytes\": ", "perRequestBufferLimitBytes", 18, 19, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"include_request_attempt_count\": ", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"include_attempt_count_in_response\": ", 19, 14, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retry_policy\": ", 16, 15, d::Kind::Message(&M31), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_policy_typed_config\": ", 20, 16, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hedge_policy\": ", 17, 17, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"include_is_timeout_retry_header\": ", 23, 18, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"per_request_buffer_limit_bytes\": ", 18, 19, d::Kind::U32, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"request_body_buffer_limit\": ", "requestBodyBufferLimit", 25, 20, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"request_mirror_policies\": ", "requestMirrorPolicies", 22, 21, d::Kind::Message(&M47), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            24,
-            22,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"request_body_buffer_limit\": ", 25, 20, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"request_mirror_policies\": ", 22, 21, d::Kind::Message(&M47), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"metadata\": ", 24, 22, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"route_specifiers\": ",
-            "routeSpecifiers",
             26,
             23,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -5591,14 +5265,14 @@ pub(crate) mod described {
     }
 
     static F62: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::Message(&M63), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"total_weight\": ", "totalWeight", 3, 1, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"clusters\": ", 1, 0, d::Kind::Message(&M63), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"total_weight\": ", 3, 1, d::Kind::U32, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"runtime_key_prefix\": ", "runtimeKeyPrefix", 2, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"header_name\": ", "headerName", 4, 3, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"runtime_key_prefix\": ", 2, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header_name\": ", 4, 3, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"use_hash_policy\": ", "useHashPolicy", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper).oneof(0),
+        d::FieldInfo::new("\"use_hash_policy\": ", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper).oneof(0),
     ];
     pub(crate) static M62: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.route.v3.WeightedCluster",
@@ -5647,49 +5321,38 @@ pub(crate) mod described {
     }
 
     static F63: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster_header\": ", "clusterHeader", 12, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"weight\": ", "weight", 2, 2, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"metadata_match\": ",
-            "metadataMatch",
-            3,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster_header\": ", 12, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"weight\": ", 2, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"metadata_match\": ", 3, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"request_headers_to_add\": ",
-            "requestHeadersToAdd",
             4,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"request_headers_to_remove\": ", "requestHeadersToRemove", 9, 5, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"request_headers_to_remove\": ", 9, 5, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             5,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"response_headers_to_remove\": ", "responseHeadersToRemove", 6, 7, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"response_headers_to_remove\": ", 6, 7, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::HeaderName { strict: false }])]),
         d::FieldInfo::new(
             "\"typed_per_filter_config\": ",
-            "typedPerFilterConfig",
             10,
             8,
             d::Kind::Message(<crate::Any as d::Describe>::INFO),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new("\"host_rewrite_literal\": ", "hostRewriteLiteral", 11, 9, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"host_rewrite_literal\": ", 11, 9, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::HeaderValue { strict: false }]),
     ];

@@ -323,15 +323,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_traces\": ", "maxTraces", 1, 0, d::Kind::U64, d::Cardinality::Implicit).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"max_traces\": ", 1, 0, d::Kind::U64, d::Cardinality::Implicit).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"timeout\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.BufferedAdminSink", fields: &F0, oneofs: &[] };
     impl d::Describe for super::BufferedAdminSink {
@@ -366,7 +359,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"path_prefix\": ", "pathPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"path_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.FilePerTapSink", fields: &F1, oneofs: &[] };
     impl d::Describe for super::FilePerTapSink {
         const INFO: &'static d::MessageInfo = &M1;
@@ -398,8 +391,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"bytes_limit\": ", "bytesLimit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"patterns\": ", "patterns", 2, 1, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"bytes_limit\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"patterns\": ", 2, 1, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.HttpGenericBodyMatch", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HttpGenericBodyMatch {
@@ -434,12 +427,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"string_match\": ", "stringMatch", 1, 0, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"binary_match\": ", "binaryMatch", 2, 1, d::Kind::Bytes, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinBytes(1)]),
+        d::FieldInfo::new("\"string_match\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"binary_match\": ", 2, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinBytes(1)]),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.tap.v3.HttpGenericBodyMatch.GenericTextMatch",
@@ -481,14 +470,8 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"headers\": ",
-        "headers",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
-        d::Cardinality::Repeated,
-    )];
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"headers\": ", 1, 0, d::Kind::Message(&crate::envoy::config::route::v3::described::M7), d::Cardinality::Repeated)];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.HttpHeadersMatch", fields: &F4, oneofs: &[] };
     impl d::Describe for super::HttpHeadersMatch {
         const INFO: &'static d::MessageInfo = &M4;
@@ -520,36 +503,16 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"or_match\": ", "orMatch", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_match\": ", "andMatch", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_match\": ", "notMatch", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"any_match\": ", "anyMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"http_request_headers_match\": ", "httpRequestHeadersMatch", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"http_request_trailers_match\": ", "httpRequestTrailersMatch", 6, 5, d::Kind::Message(&M4), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"http_response_headers_match\": ", "httpResponseHeadersMatch", 7, 6, d::Kind::Message(&M4), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"http_response_trailers_match\": ", "httpResponseTrailersMatch", 8, 7, d::Kind::Message(&M4), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new(
-            "\"http_request_generic_body_match\": ",
-            "httpRequestGenericBodyMatch",
-            9,
-            8,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"http_response_generic_body_match\": ",
-            "httpResponseGenericBodyMatch",
-            10,
-            9,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"or_match\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_match\": ", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_match\": ", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"any_match\": ", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"http_request_headers_match\": ", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_request_trailers_match\": ", 6, 5, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_response_headers_match\": ", 7, 6, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_response_trailers_match\": ", 8, 7, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_request_generic_body_match\": ", 9, 8, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_response_generic_body_match\": ", 10, 9, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.config.tap.v3.MatchPredicate", fields: &F5, oneofs: &[d::OneofInfo { name: "rule", required: true }] };
@@ -621,7 +584,7 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+        [d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.MatchPredicate.MatchSet", fields: &F6, oneofs: &[] };
     impl d::Describe for super::match_predicate::MatchSet {
         const INFO: &'static d::MessageInfo = &M6;
@@ -653,12 +616,11 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"sinks\": ", "sinks", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1), d::Rule::MaxItems(1)]),
-        d::FieldInfo::new("\"max_buffered_rx_bytes\": ", "maxBufferedRxBytes", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_buffered_tx_bytes\": ", "maxBufferedTxBytes", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"streaming\": ", "streaming", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"min_streamed_sent_bytes\": ", "minStreamedSentBytes", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"sinks\": ", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1), d::Rule::MaxItems(1)]),
+        d::FieldInfo::new("\"max_buffered_rx_bytes\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_buffered_tx_bytes\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"streaming\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"min_streamed_sent_bytes\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.OutputConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::OutputConfig {
@@ -699,20 +661,13 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"format\": ", "format", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"streaming_admin\": ", "streamingAdmin", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"file_per_tap\": ", "filePerTap", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"streaming_grpc\": ", "streamingGrpc", 4, 3, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"buffered_admin\": ", "bufferedAdmin", 5, 4, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"custom_sink\": ",
-            "customSink",
-            6,
-            5,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"format\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"streaming_admin\": ", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"file_per_tap\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"streaming_grpc\": ", 4, 3, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"buffered_admin\": ", 5, 4, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"custom_sink\": ", 6, 5, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.tap.v3.OutputSink",
@@ -798,16 +753,9 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"tap_id\": ", "tapId", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"tap_id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"grpc_service\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.StreamingGrpcSink", fields: &F10, oneofs: &[] };
     impl d::Describe for super::StreamingGrpcSink {
@@ -842,25 +790,11 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"match_config\": ", "matchConfig", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional)
+        d::FieldInfo::new("\"match_config\": ", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"match\": ",
-            "match",
-            4,
-            1,
-            d::Kind::Message(&crate::envoy::config::common::matcher::v3::described::M3),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"output_config\": ", "outputConfig", 2, 2, d::Kind::Message(&M7), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"tap_enabled\": ",
-            "tapEnabled",
-            3,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"match\": ", 4, 1, d::Kind::Message(&crate::envoy::config::common::matcher::v3::described::M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"output_config\": ", 2, 2, d::Kind::Message(&M7), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"tap_enabled\": ", 3, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.tap.v3.TapConfig", fields: &F11, oneofs: &[] };
     impl d::Describe for super::TapConfig {

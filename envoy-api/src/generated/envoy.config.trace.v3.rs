@@ -436,10 +436,10 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"instance_name\": ", "instanceName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"backend_token\": ", "backendToken", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).sensitive(),
-        d::FieldInfo::new("\"max_cache_size\": ", "maxCacheSize", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"service_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"instance_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"backend_token\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).sensitive(),
+        d::FieldInfo::new("\"max_cache_size\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.trace.v3.ClientConfig",
@@ -484,11 +484,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"collector_cluster\": ", "collectorCluster", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"collector_hostname\": ", "collectorHostname", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"remote_config\": ", "remoteConfig", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"collector_cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"service_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"collector_hostname\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"remote_config\": ", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.DatadogConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::DatadogConfig {
@@ -528,7 +527,6 @@ pub(crate) mod described {
 
     static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"polling_interval\": ",
-        "pollingInterval",
         1,
         0,
         d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -565,10 +563,10 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"library\": ", "library", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"library\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1)])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: true }),
-        d::FieldInfo::new("\"config\": ", "config", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+        d::FieldInfo::new("\"config\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: true }),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.DynamicOtConfig", fields: &F3, oneofs: &[] };
@@ -604,19 +602,11 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"collector_cluster\": ", "collectorCluster", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"access_token_file\": ", "accessTokenFile", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"collector_cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"access_token_file\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"access_token\": ",
-            "accessToken",
-            4,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"propagation_modes\": ", "propagationModes", 3, 3, d::Kind::Enum(&E0), d::Cardinality::Repeated)
+        d::FieldInfo::new("\"access_token\": ", 4, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"propagation_modes\": ", 3, 3, d::Kind::Enum(&E0), d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::DefinedOnly])]),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.LightstepConfig", fields: &F4, oneofs: &[] };
@@ -656,65 +646,22 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"http_service\": ",
-            "httpService",
-            3,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M53),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"exporter\": ",
-            "exporter",
-            10,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 2, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"http_service\": ", 3, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M53), d::Cardinality::Optional),
+        d::FieldInfo::new("\"exporter\": ", 10, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"service_name\": ", 2, 3, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"resource_detectors\": ",
-            "resourceDetectors",
             4,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"sampler\": ",
-            "sampler",
-            5,
-            5,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"max_cache_size\": ", "maxCacheSize", 6, 6, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"set_telemetry_sdk_resource_attributes\": ",
-            "setTelemetrySdkResourceAttributes",
-            7,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"set_service_name_resource_attribute\": ",
-            "setServiceNameResourceAttribute",
-            8,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new("\"set_instrumentation_scope\": ", "setInstrumentationScope", 9, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"sampler\": ", 5, 5, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_cache_size\": ", 6, 6, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"set_telemetry_sdk_resource_attributes\": ", 7, 7, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"set_service_name_resource_attribute\": ", 8, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"set_instrumentation_scope\": ", 9, 9, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.OpenTelemetryConfig", fields: &F5, oneofs: &[] };
     impl d::Describe for super::OpenTelemetryConfig {
@@ -765,16 +712,9 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"client_config\": ", "clientConfig", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"client_config\": ", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.SkyWalkingConfig", fields: &F6, oneofs: &[] };
     impl d::Describe for super::SkyWalkingConfig {
@@ -808,15 +748,9 @@ pub(crate) mod described {
         }
     }
 
-    static F7: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"grpc_service\": ",
-        "grpcService",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
+    static F7: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.TraceServiceConfig", fields: &F7, oneofs: &[] };
     impl d::Describe for super::TraceServiceConfig {
         const INFO: &'static d::MessageInfo = &M7;
@@ -847,7 +781,7 @@ pub(crate) mod described {
         }
     }
 
-    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"http\": ", "http", 1, 0, d::Kind::Message(&M9), d::Cardinality::Optional)];
+    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"http\": ", 1, 0, d::Kind::Message(&M9), d::Cardinality::Optional)];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.Tracing", fields: &F8, oneofs: &[] };
     impl d::Describe for super::Tracing {
         const INFO: &'static d::MessageInfo = &M8;
@@ -879,9 +813,8 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.config.trace.v3.Tracing.Http",
@@ -922,24 +855,16 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"daemon_endpoint\": ",
-            "daemonEndpoint",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M85),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"segment_name\": ", "segmentName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"daemon_endpoint\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M85), d::Cardinality::Optional),
+        d::FieldInfo::new("\"segment_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"sampling_rule_manifest\": ",
-            "samplingRuleManifest",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"segment_fields\": ", "segmentFields", 4, 3, d::Kind::Message(&M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"segment_fields\": ", 4, 3, d::Kind::Message(&M11), d::Cardinality::Optional),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.XRayConfig", fields: &F10, oneofs: &[] };
     impl d::Describe for super::XRayConfig {
@@ -978,8 +903,8 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"origin\": ", "origin", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"aws\": ", "aws", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"origin\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"aws\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.XRayConfig.SegmentFields", fields: &F11, oneofs: &[] };
     impl d::Describe for super::x_ray_config::SegmentFields {
@@ -1014,24 +939,23 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"collector_cluster\": ", "collectorCluster", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"collector_endpoint\": ", "collectorEndpoint", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"trace_id_128bit\": ", "traceId128bit", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"shared_span_context\": ", "sharedSpanContext", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"collector_endpoint_version\": ", "collectorEndpointVersion", 5, 4, d::Kind::Enum(&E1), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"collector_hostname\": ", "collectorHostname", 6, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"split_spans_for_request\": ", "splitSpansForRequest", 7, 6, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"collector_cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"collector_endpoint\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"trace_id_128bit\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"shared_span_context\": ", 4, 3, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"collector_endpoint_version\": ", 5, 4, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"collector_hostname\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"split_spans_for_request\": ", 7, 6, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"trace_context_option\": ", "traceContextOption", 8, 7, d::Kind::Enum(&E2), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"trace_context_option\": ", 8, 7, d::Kind::Enum(&E2), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"collector_service\": ",
-            "collectorService",
             9,
             8,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M53),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"timestamp_trace_ids\": ", "timestampTraceIds", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"timestamp_trace_ids\": ", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.config.trace.v3.ZipkinConfig", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ZipkinConfig {

@@ -40,40 +40,19 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"format\": ", "format", 2, 1, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"path\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"format\": ", 2, 1, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"json_format\": ",
-            "jsonFormat",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"typed_json_format\": ",
-            "typedJsonFormat",
-            4,
-            3,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"log_format\": ",
-            "logFormat",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"json_format\": ", 3, 2, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"typed_json_format\": ", 4, 3, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"log_format\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M92), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.access_loggers.file.v3.FileAccessLog",

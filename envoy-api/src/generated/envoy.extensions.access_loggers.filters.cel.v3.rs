@@ -26,15 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"expression\": ", "expression", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"cel_config\": ",
-            "celConfig",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M9),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"expression\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cel_config\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M9), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter", fields: &F0, oneofs: &[] };

@@ -59,30 +59,22 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"tag\": ", "tag", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"tag\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stat_prefix\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"buffer_flush_interval\": ",
-            "bufferFlushInterval",
             4,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"buffer_size_bytes\": ", "bufferSizeBytes", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"record\": ", "record", 6, 5, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+        d::FieldInfo::new("\"buffer_size_bytes\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"record\": ", 6, 5, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"retry_options\": ", "retryOptions", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"formatters\": ",
-            "formatters",
-            8,
-            7,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"retry_options\": ", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"formatters\": ", 8, 7, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig", fields: &F0, oneofs: &[] };
@@ -130,15 +122,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_connect_attempts\": ", "maxConnectAttempts", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"backoff_options\": ",
-            "backoffOptions",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M6),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"max_connect_attempts\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"backoff_options\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M6), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.RetryOptions", fields: &F1, oneofs: &[] };

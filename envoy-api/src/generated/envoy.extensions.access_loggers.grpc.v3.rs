@@ -76,19 +76,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"log_name\": ", "logName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"log_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"grpc_service\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"transport_api_version\": ",
-            "transportApiVersion",
             6,
             2,
             d::Kind::Enum(&crate::envoy::config::core::v3::described::E1),
@@ -97,31 +89,22 @@ pub(crate) mod described {
         .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"buffer_flush_interval\": ",
-            "bufferFlushInterval",
             3,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"buffer_size_bytes\": ", "bufferSizeBytes", 4, 4, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"filter_state_objects_to_log\": ", "filterStateObjectsToLog", 5, 5, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"buffer_size_bytes\": ", 4, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"filter_state_objects_to_log\": ", 5, 5, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"grpc_stream_retry_policy\": ",
-            "grpcStreamRetryPolicy",
             7,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M74),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"custom_tags\": ",
-            "customTags",
-            8,
-            7,
-            d::Kind::Message(&crate::envoy::r#type::tracing::v3::described::M0),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"custom_tags\": ", 8, 7, d::Kind::Message(&crate::envoy::r#type::tracing::v3::described::M0), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig", fields: &F0, oneofs: &[] };
@@ -169,31 +152,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"additional_request_headers_to_log\": ",
-            "additionalRequestHeadersToLog",
-            2,
-            1,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"additional_response_headers_to_log\": ",
-            "additionalResponseHeadersToLog",
-            3,
-            2,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"additional_response_trailers_to_log\": ",
-            "additionalResponseTrailersToLog",
-            4,
-            3,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"common_config\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"additional_request_headers_to_log\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"additional_response_headers_to_log\": ", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"additional_response_trailers_to_log\": ", 4, 3, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig", fields: &F1, oneofs: &[] };
@@ -233,7 +195,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+        [d::FieldInfo::new("\"common_config\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required])];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::TcpGrpcAccessLogConfig {

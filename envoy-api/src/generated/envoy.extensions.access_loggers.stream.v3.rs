@@ -55,16 +55,10 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"log_format\": ",
-        "logFormat",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::Required])];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"log_format\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M92), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.access_loggers.stream.v3.StderrAccessLog",
         fields: &F0,
@@ -101,16 +95,10 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"log_format\": ",
-        "logFormat",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
-        d::Cardinality::Optional,
-    )
-    .oneof(0)
-    .rules(&[d::Rule::Required])];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"log_format\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M92), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.access_loggers.stream.v3.StdoutAccessLog",
         fields: &F1,

@@ -23,7 +23,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"buffer_size_kb\": ", "bufferSizeKb", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"buffer_size_kb\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
         .rules(&[d::Rule::Lte(d::Bound::Int(8192)), d::Rule::Gte(d::Bound::Int(1))])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.bootstrap.internal_listener.v3.InternalListener", fields: &F0, oneofs: &[] };

@@ -42,16 +42,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"config_source\": ",
-            "configSource",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"resource_name\": ", "resourceName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"config_source\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"resource_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.clusters.aggregate.v3.AggregateClusterResource", fields: &F0, oneofs: &[] };
@@ -87,7 +80,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"clusters\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.clusters.aggregate.v3.ClusterConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ClusterConfig {

@@ -59,29 +59,14 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new(
-            "\"dns_refresh_rate\": ",
-            "dnsRefreshRate",
-            3,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new("\"dns_failure_refresh_rate\": ", "dnsFailureRefreshRate", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"respect_dns_ttl\": ", "respectDnsTtl", 5, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"dns_jitter\": ",
-            "dnsJitter",
-            6,
-            3,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"dns_refresh_rate\": ", 3, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"dns_failure_refresh_rate\": ", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"respect_dns_ttl\": ", 5, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"dns_jitter\": ", 6, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"typed_dns_resolver_config\": ",
-            "typedDnsResolverConfig",
             7,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -89,16 +74,14 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"dns_lookup_family\": ",
-            "dnsLookupFamily",
             8,
             5,
             d::Kind::Enum(&crate::envoy::extensions::clusters::common::dns::v3::described::E0),
             d::Cardinality::Implicit,
         ),
-        d::FieldInfo::new("\"all_addresses_in_single_endpoint\": ", "allAddressesInSingleEndpoint", 9, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"all_addresses_in_single_endpoint\": ", 9, 6, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_min_refresh_rate\": ",
-            "dnsMinRefreshRate",
             10,
             7,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -151,24 +134,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"base_interval\": ",
-            "baseInterval",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"max_interval\": ",
-            "maxInterval",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"base_interval\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"max_interval\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(1000000))]),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.clusters.dns.v3.DnsCluster.RefreshRate", fields: &F1, oneofs: &[] };

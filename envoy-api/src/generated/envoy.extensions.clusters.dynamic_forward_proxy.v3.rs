@@ -64,16 +64,15 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 4] = [
         d::FieldInfo::new(
             "\"dns_cache_config\": ",
-            "dnsCacheConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"sub_clusters_config\": ", "subClustersConfig", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"allow_insecure_cluster_options\": ", "allowInsecureClusterOptions", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_coalesced_connections\": ", "allowCoalescedConnections", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"sub_clusters_config\": ", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"allow_insecure_cluster_options\": ", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_coalesced_connections\": ", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig",
@@ -124,29 +123,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"lb_policy\": ",
-            "lbPolicy",
-            1,
-            0,
-            d::Kind::Enum(&crate::envoy::config::cluster::v3::described::E3),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"max_sub_clusters\": ", "maxSubClusters", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"sub_cluster_ttl\": ",
-            "subClusterTtl",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"lb_policy\": ", 1, 0, d::Kind::Enum(&crate::envoy::config::cluster::v3::described::E3), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"max_sub_clusters\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"sub_cluster_ttl\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"preresolve_clusters\": ",
-            "preresolveClusters",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M85),
@@ -154,7 +137,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"dns_cluster_config\": ",
-            "dnsClusterConfig",
             5,
             4,
             d::Kind::Message(&crate::envoy::extensions::clusters::dns::v3::described::M0),

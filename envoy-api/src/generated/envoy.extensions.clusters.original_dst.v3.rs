@@ -30,18 +30,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"use_http_header\": ", "useHttpHeader", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"http_header_name\": ", "httpHeaderName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"upstream_port_override\": ", "upstreamPortOverride", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new(
-            "\"metadata_key\": ",
-            "metadataKey",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"use_http_header\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"http_header_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upstream_port_override\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"metadata_key\": ", 4, 3, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.clusters.original_dst.v3.OriginalDstCluster", fields: &F0, oneofs: &[] };

@@ -38,7 +38,6 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 7] = [
         d::FieldInfo::new(
             "\"cluster_refresh_rate\": ",
-            "clusterRefreshRate",
             1,
             0,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -47,7 +46,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"cluster_refresh_timeout\": ",
-            "clusterRefreshTimeout",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -56,16 +54,15 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"redirect_refresh_interval\": ",
-            "redirectRefreshInterval",
             3,
             2,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"redirect_refresh_threshold\": ", "redirectRefreshThreshold", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"failure_refresh_threshold\": ", "failureRefreshThreshold", 5, 4, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"host_degraded_refresh_threshold\": ", "hostDegradedRefreshThreshold", 6, 5, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"enable_zone_discovery\": ", "enableZoneDiscovery", 7, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"redirect_refresh_threshold\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"failure_refresh_threshold\": ", 5, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"host_degraded_refresh_threshold\": ", 6, 5, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_zone_discovery\": ", 7, 6, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.clusters.redis.v3.RedisClusterConfig", fields: &F0, oneofs: &[] };

@@ -206,19 +206,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"role_arn\": ", "roleArn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"role_session_name\": ", "roleSessionName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"external_id\": ", "externalId", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"session_duration\": ",
-            "sessionDuration",
-            4,
-            3,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(43200000000000)), d::Rule::Gte(d::Bound::Duration(900000000000))]),
-        d::FieldInfo::new("\"credential_provider\": ", "credentialProvider", 5, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"role_arn\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"role_session_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"external_id\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"session_duration\": ", 4, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Lte(d::Bound::Duration(43200000000000)), d::Rule::Gte(d::Bound::Duration(900000000000))]),
+        d::FieldInfo::new("\"credential_provider\": ", 5, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.AssumeRoleCredentialProvider", fields: &F0, oneofs: &[] };
@@ -262,15 +255,14 @@ pub(crate) mod described {
     static F1: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"web_identity_token_data_source\": ",
-            "webIdentityTokenDataSource",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new("\"role_arn\": ", "roleArn", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"role_session_name\": ", "roleSessionName", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"role_arn\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"role_session_name\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.AssumeRoleWithWebIdentityCredentialProvider", fields: &F1, oneofs: &[] };
@@ -308,58 +300,16 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"assume_role_with_web_identity_provider\": ",
-            "assumeRoleWithWebIdentityProvider",
-            1,
-            0,
-            d::Kind::Message(&M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"inline_credential\": ", "inlineCredential", 2, 1, d::Kind::Message(&M8), d::Cardinality::Optional),
-        d::FieldInfo::new("\"credentials_file_provider\": ", "credentialsFileProvider", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"custom_credential_provider_chain\": ", "customCredentialProviderChain", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"iam_roles_anywhere_credential_provider\": ",
-            "iamRolesAnywhereCredentialProvider",
-            5,
-            4,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"config_credential_provider\": ", "configCredentialProvider", 6, 5, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"container_credential_provider\": ",
-            "containerCredentialProvider",
-            7,
-            6,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"environment_credential_provider\": ",
-            "environmentCredentialProvider",
-            8,
-            7,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"instance_profile_credential_provider\": ",
-            "instanceProfileCredentialProvider",
-            9,
-            8,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"assume_role_credential_provider\": ",
-            "assumeRoleCredentialProvider",
-            10,
-            9,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"assume_role_with_web_identity_provider\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"inline_credential\": ", 2, 1, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"credentials_file_provider\": ", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"custom_credential_provider_chain\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"iam_roles_anywhere_credential_provider\": ", 5, 4, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"config_credential_provider\": ", 6, 5, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"container_credential_provider\": ", 7, 6, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"environment_credential_provider\": ", 8, 7, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"instance_profile_credential_provider\": ", 9, 8, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"assume_role_credential_provider\": ", 10, 9, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.AwsCredentialProvider", fields: &F2, oneofs: &[] };
@@ -473,14 +423,13 @@ pub(crate) mod described {
     static F5: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"credentials_data_source\": ",
-            "credentialsDataSource",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new("\"profile\": ", "profile", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"profile\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.CredentialsFileCredentialProvider", fields: &F5, oneofs: &[] };
@@ -546,46 +495,24 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"role_arn\": ", "roleArn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"certificate\": ",
-            "certificate",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"role_arn\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"certificate\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"certificate_chain\": ",
-            "certificateChain",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"private_key\": ",
-            "privateKey",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required])
-        .sensitive(),
-        d::FieldInfo::new("\"trust_anchor_arn\": ", "trustAnchorArn", 5, 4, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"profile_arn\": ", "profileArn", 6, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"role_session_name\": ", "roleSessionName", 7, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"session_duration\": ",
-            "sessionDuration",
-            8,
-            7,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(43200000000000)), d::Rule::Gte(d::Bound::Duration(900000000000))]),
+        d::FieldInfo::new("\"private_key\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])
+            .sensitive(),
+        d::FieldInfo::new("\"trust_anchor_arn\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"profile_arn\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"role_session_name\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"session_duration\": ", 8, 7, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Lte(d::Bound::Duration(43200000000000)), d::Rule::Gte(d::Bound::Duration(900000000000))]),
     ];
     pub(crate) static M7: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.IAMRolesAnywhereCredentialProvider", fields: &F7, oneofs: &[] };
@@ -633,11 +560,9 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"access_key_id\": ", "accessKeyId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"secret_access_key\": ", "secretAccessKey", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)])
-            .sensitive(),
-        d::FieldInfo::new("\"session_token\": ", "sessionToken", 3, 2, d::Kind::String, d::Cardinality::Implicit).sensitive(),
+        d::FieldInfo::new("\"access_key_id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"secret_access_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]).sensitive(),
+        d::FieldInfo::new("\"session_token\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit).sensitive(),
     ];
     pub(crate) static M8: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.aws.v3.InlineCredentialProvider", fields: &F8, oneofs: &[] };

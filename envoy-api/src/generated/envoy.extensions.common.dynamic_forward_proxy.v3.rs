@@ -69,8 +69,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"max_pending_requests\": ", "maxPendingRequests", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"max_pending_requests\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheCircuitBreakers", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DnsCacheCircuitBreakers {
@@ -103,59 +102,41 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 16] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"dns_lookup_family\": ",
-            "dnsLookupFamily",
             2,
             1,
             d::Kind::Enum(&crate::envoy::config::cluster::v3::described::E2),
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"dns_refresh_rate\": ",
-            "dnsRefreshRate",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"dns_refresh_rate\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
         d::FieldInfo::new(
             "\"dns_min_refresh_rate\": ",
-            "dnsMinRefreshRate",
             14,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new(
-            "\"host_ttl\": ",
-            "hostTtl",
-            4,
-            4,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"max_hosts\": ", "maxHosts", 5, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"disable_dns_refresh_on_failure\": ", "disableDnsRefreshOnFailure", 15, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"host_ttl\": ", 4, 4, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"max_hosts\": ", 5, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"disable_dns_refresh_on_failure\": ", 15, 6, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_failure_refresh_rate\": ",
-            "dnsFailureRefreshRate",
             6,
             7,
             d::Kind::Message(&crate::envoy::config::cluster::v3::described::M17),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"dns_cache_circuit_breaker\": ", "dnsCacheCircuitBreaker", 7, 8, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", "useTcpForDnsLookups", 8, 9, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"dns_cache_circuit_breaker\": ", 7, 8, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"use_tcp_for_dns_lookups\": ", 8, 9, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"dns_resolution_config\": ",
-            "dnsResolutionConfig",
             9,
             10,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M14),
@@ -164,7 +145,6 @@ pub(crate) mod described {
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"typed_dns_resolver_config\": ",
-            "typedDnsResolverConfig",
             12,
             11,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -172,7 +152,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"preresolve_hostnames\": ",
-            "preresolveHostnames",
             10,
             12,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M85),
@@ -180,7 +159,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"dns_query_timeout\": ",
-            "dnsQueryTimeout",
             11,
             13,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -189,7 +167,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
         d::FieldInfo::new(
             "\"key_value_config\": ",
-            "keyValueConfig",
             13,
             14,
             d::Kind::Message(&crate::envoy::config::common::key_value::v3::described::M0),
@@ -197,7 +174,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"resolved_address_filter\": ",
-            "resolvedAddressFilter",
             16,
             15,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M0),

@@ -46,24 +46,15 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"matcher\": ",
-            "matcher",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::common::matcher::v3::described::M5),
             d::Cardinality::Optional,
         )
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"xds_matcher\": ",
-            "xdsMatcher",
-            3,
-            1,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"xds_matcher\": ", 3, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"extension_config\": ",
-            "extensionConfig",
             2,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -106,14 +97,8 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"xds_matcher\": ",
-        "xdsMatcher",
-        1,
-        0,
-        d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-        d::Cardinality::Optional,
-    )];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"xds_matcher\": ", 1, 0, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional)];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ExtensionWithMatcherPerRoute {

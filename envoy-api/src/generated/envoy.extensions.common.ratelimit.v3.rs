@@ -203,17 +203,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"entries\": ", "entries", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"token_bucket\": ",
-            "tokenBucket",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"entries\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"token_bucket\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M13), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"shadow_mode\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor", fields: &F1, oneofs: &[] };
@@ -251,10 +244,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"entries\": ", "entries", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"limit\": ", "limit", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new("\"hits_addend\": ", "hitsAddend", 3, 2, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"is_negative_hits\": ", "isNegativeHits", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"entries\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"limit\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hits_addend\": ", 3, 2, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"is_negative_hits\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor", fields: &F2, oneofs: &[] };
@@ -294,8 +287,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry", fields: &F3, oneofs: &[] };
@@ -331,8 +324,8 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"requests_per_unit\": ", "requestsPerUnit", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"unit\": ", "unit", 2, 1, d::Kind::Enum(&crate::envoy::r#type::v3::described::E3), d::Cardinality::Implicit)
+        d::FieldInfo::new("\"requests_per_unit\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"unit\": ", 2, 1, d::Kind::Enum(&crate::envoy::r#type::v3::described::E3), d::Cardinality::Implicit)
             .rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M4: d::MessageInfo =

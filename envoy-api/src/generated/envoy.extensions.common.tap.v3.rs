@@ -50,7 +50,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"config_id\": ", "configId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"config_id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.common.tap.v3.AdminConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AdminConfig {
         const INFO: &'static d::MessageInfo = &M0;
@@ -82,16 +82,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"admin_config\": ", "adminConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"static_config\": ",
-            "staticConfig",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::tap::v3::described::M11),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"admin_config\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"static_config\": ", 2, 1, d::Kind::Message(&crate::envoy::config::tap::v3::described::M11), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.common.tap.v3.CommonExtensionConfig",

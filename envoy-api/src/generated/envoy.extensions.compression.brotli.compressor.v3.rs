@@ -77,15 +77,15 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"quality\": ", "quality", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(11))]),
-        d::FieldInfo::new("\"encoder_mode\": ", "encoderMode", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"window_bits\": ", "windowBits", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"quality\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(11))]),
+        d::FieldInfo::new("\"encoder_mode\": ", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"window_bits\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(24)), d::Rule::Gte(d::Bound::Int(10))]),
-        d::FieldInfo::new("\"input_block_bits\": ", "inputBlockBits", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"input_block_bits\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(24)), d::Rule::Gte(d::Bound::Int(16))]),
-        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"chunk_size\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
-        d::FieldInfo::new("\"disable_literal_context_modeling\": ", "disableLiteralContextModeling", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_literal_context_modeling\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.compression.brotli.compressor.v3.Brotli", fields: &F0, oneofs: &[] };

@@ -26,8 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disable_ring_buffer_reallocation\": ", "disableRingBufferReallocation", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"disable_ring_buffer_reallocation\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"chunk_size\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
     pub(crate) static M0: d::MessageInfo =

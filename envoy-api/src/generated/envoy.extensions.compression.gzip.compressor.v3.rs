@@ -155,15 +155,13 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"memory_level\": ", "memoryLevel", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"memory_level\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(9)), d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"compression_level\": ", "compressionLevel", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"compression_strategy\": ", "compressionStrategy", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"window_bits\": ", "windowBits", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"compression_level\": ", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"compression_strategy\": ", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"window_bits\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(15)), d::Rule::Gte(d::Bound::Int(9))]),
-        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"chunk_size\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
     pub(crate) static M0: d::MessageInfo =

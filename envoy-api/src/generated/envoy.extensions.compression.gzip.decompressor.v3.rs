@@ -28,11 +28,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"window_bits\": ", "windowBits", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"window_bits\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(15)), d::Rule::Gte(d::Bound::Int(9))]),
-        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"chunk_size\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
-        d::FieldInfo::new("\"max_inflate_ratio\": ", "maxInflateRatio", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"max_inflate_ratio\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(1032)), d::Rule::Gte(d::Bound::Int(1))]),
     ];
     pub(crate) static M0: d::MessageInfo =

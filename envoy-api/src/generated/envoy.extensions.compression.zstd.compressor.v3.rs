@@ -104,18 +104,11 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"compression_level\": ", "compressionLevel", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"enable_checksum\": ", "enableChecksum", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"strategy\": ", "strategy", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"dictionary\": ",
-            "dictionary",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"compression_level\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_checksum\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"strategy\": ", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"dictionary\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"chunk_size\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
     pub(crate) static M0: d::MessageInfo =

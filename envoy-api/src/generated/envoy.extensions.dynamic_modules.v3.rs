@@ -34,12 +34,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"do_not_close\": ", "doNotClose", 3, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"load_globally\": ", "loadGlobally", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"metrics_namespace\": ", "metricsNamespace", 5, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"module\": ", "module", 6, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"nack_on_cache_miss\": ", "nackOnCacheMiss", 7, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"do_not_close\": ", 3, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"load_globally\": ", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metrics_namespace\": ", 5, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"module\": ", 6, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"nack_on_cache_miss\": ", 7, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.dynamic_modules.v3.DynamicModuleConfig", fields: &F0, oneofs: &[] };

@@ -106,25 +106,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"fixed_delay\": ",
-            "fixedDelay",
-            3,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"header_delay\": ", "headerDelay", 5, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"percentage\": ",
-            "percentage",
-            4,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"fixed_delay\": ", 3, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"header_delay\": ", 5, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"percentage\": ", 4, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.common.fault.v3.FaultDelay",
@@ -199,16 +185,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"fixed_limit\": ", "fixedLimit", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"header_limit\": ", "headerLimit", 3, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"percentage\": ",
-            "percentage",
-            2,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"fixed_limit\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"header_limit\": ", 3, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"percentage\": ", 2, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.common.fault.v3.FaultRateLimit",
@@ -253,7 +232,7 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"limit_kbps\": ", "limitKbps", 1, 0, d::Kind::U64, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(1))])];
+        [d::FieldInfo::new("\"limit_kbps\": ", 1, 0, d::Kind::U64, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(1))])];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.common.fault.v3.FaultRateLimit.FixedLimit", fields: &F3, oneofs: &[] };
     impl d::Describe for super::fault_rate_limit::FixedLimit {

@@ -84,21 +84,14 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"object_key\": ", "objectKey", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"factory_key\": ", "factoryKey", 6, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"format_string\": ",
-            "formatString",
-            2,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
-            d::Cardinality::Optional,
-        )
-        .oneof(1),
-        d::FieldInfo::new("\"read_only\": ", "readOnly", 3, 3, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"object_key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"factory_key\": ", 6, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"format_string\": ", 2, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M92), d::Cardinality::Optional)
+            .oneof(1),
+        d::FieldInfo::new("\"read_only\": ", 3, 3, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"shared_with_upstream\": ", "sharedWithUpstream", 4, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"skip_if_empty\": ", "skipIfEmpty", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"shared_with_upstream\": ", 4, 4, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_if_empty\": ", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue",

@@ -106,20 +106,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"gradient_controller_config\": ", "gradientControllerConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)
+        d::FieldInfo::new("\"gradient_controller_config\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"enabled\": ",
-            "enabled",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"enabled\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"concurrency_limit_exceeded_status\": ",
-            "concurrencyLimitExceededStatus",
             3,
             2,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
@@ -171,16 +163,13 @@ pub(crate) mod described {
     static F1: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"sample_aggregate_percentile\": ",
-            "sampleAggregatePercentile",
             1,
             0,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"concurrency_limit_params\": ", "concurrencyLimitParams", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional)
-            .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"min_rtt_calc_params\": ", "minRttCalcParams", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional)
-            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"concurrency_limit_params\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"min_rtt_calc_params\": ", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig", fields: &F1, oneofs: &[] };
@@ -218,19 +207,16 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"max_concurrency_limit\": ", "maxConcurrencyLimit", 2, 0, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"max_concurrency_limit\": ", 2, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"concurrency_update_interval\": ",
-            "concurrencyUpdateInterval",
             3,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"min_concurrency_limit\": ", "minConcurrencyLimit", 4, 2, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"min_concurrency_limit\": ", 4, 2, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.ConcurrencyLimitCalculationParams",
@@ -271,29 +257,14 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"interval\": ",
-            "interval",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"fixed_value\": ",
-            "fixedValue",
-            6,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"request_count\": ", "requestCount", 2, 2, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"jitter\": ", "jitter", 3, 3, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
-        d::FieldInfo::new("\"min_concurrency\": ", "minConcurrency", 4, 4, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"buffer\": ", "buffer", 5, 5, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"interval\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"fixed_value\": ", 6, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"request_count\": ", 2, 2, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"jitter\": ", 3, 3, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"min_concurrency\": ", 4, 4, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"buffer\": ", 5, 5, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.adaptive_concurrency.v3.GradientControllerConfig.MinimumRTTCalculationParams",

@@ -97,50 +97,14 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new(
-            "\"enabled\": ",
-            "enabled",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"success_criteria\": ", "successCriteria", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"sampling_window\": ",
-            "samplingWindow",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"aggression\": ",
-            "aggression",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M77),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"sr_threshold\": ",
-            "srThreshold",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M80),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"rps_threshold\": ",
-            "rpsThreshold",
-            6,
-            5,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M81),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"enabled\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional),
+        d::FieldInfo::new("\"success_criteria\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"sampling_window\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"aggression\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M77), d::Cardinality::Optional),
+        d::FieldInfo::new("\"sr_threshold\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M80), d::Cardinality::Optional),
+        d::FieldInfo::new("\"rps_threshold\": ", 6, 5, d::Kind::Message(&crate::envoy::config::core::v3::described::M81), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"max_rejection_probability\": ",
-            "maxRejectionProbability",
             7,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M80),
@@ -196,8 +160,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"http_criteria\": ", "httpCriteria", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new("\"grpc_criteria\": ", "grpcCriteria", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"http_criteria\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"grpc_criteria\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria", fields: &F1, oneofs: &[] };
@@ -233,8 +197,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"grpc_success_status\": ", "grpcSuccessStatus", 1, 0, d::Kind::U32, d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"grpc_success_status\": ", 1, 0, d::Kind::U32, d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.GrpcCriteria",
         fields: &F2,
@@ -269,15 +232,9 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"http_success_status\": ",
-        "httpSuccessStatus",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::r#type::v3::described::M6),
-        d::Cardinality::Repeated,
-    )
-    .rules(&[d::Rule::MinItems(1)])];
+    static F3: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"http_success_status\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M6), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.admission_control.v3.AdmissionControl.SuccessCriteria.HttpCriteria",
         fields: &F3,

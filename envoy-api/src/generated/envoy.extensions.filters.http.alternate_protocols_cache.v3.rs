@@ -26,7 +26,6 @@ pub(crate) mod described {
 
     static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"alternate_protocols_cache_options\": ",
-        "alternateProtocolsCacheOptions",
         1,
         0,
         d::Kind::Message(&crate::envoy::config::core::v3::described::M2),

@@ -106,9 +106,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"credentials\": ", "credentials", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated).sensitive(),
-        d::FieldInfo::new("\"key_sources\": ", "keySources", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"forwarding\": ", "forwarding", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"credentials\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated).sensitive(),
+        d::FieldInfo::new("\"key_sources\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"forwarding\": ", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth", fields: &F0, oneofs: &[] };
@@ -146,10 +146,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"credentials\": ", "credentials", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated).sensitive(),
-        d::FieldInfo::new("\"key_sources\": ", "keySources", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"allowed_clients\": ", "allowedClients", 3, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"forwarding\": ", "forwarding", 4, 3, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"credentials\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated).sensitive(),
+        d::FieldInfo::new("\"key_sources\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"allowed_clients\": ", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"forwarding\": ", 4, 3, d::Kind::Message(&M3), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute", fields: &F1, oneofs: &[] };
@@ -189,8 +189,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"client\": ", "client", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"client\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.Credential", fields: &F2, oneofs: &[] };
@@ -226,9 +226,9 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MaxChars(1024), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"hide_credentials\": ", "hideCredentials", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hide_credentials\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.api_key_auth.v3.Forwarding", fields: &F3, oneofs: &[] };
@@ -264,13 +264,13 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::MaxChars(1024),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new("\"query\": ", "query", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxChars(1024)]),
-        d::FieldInfo::new("\"cookie\": ", "cookie", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new("\"query\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxChars(1024)]),
+        d::FieldInfo::new("\"cookie\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::MaxChars(1024),
             d::Rule::HeaderName { strict: false },

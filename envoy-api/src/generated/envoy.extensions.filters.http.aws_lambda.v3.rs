@@ -111,16 +111,14 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"arn\": ", "arn", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"payload_passthrough\": ", "payloadPassthrough", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"invocation_mode\": ", "invocationMode", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"host_rewrite\": ", "hostRewrite", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"credentials_profile\": ", "credentialsProfile", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"credentials\": ", "credentials", 6, 5, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"arn\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"payload_passthrough\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"invocation_mode\": ", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"host_rewrite\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"credentials_profile\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"credentials\": ", 6, 5, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"match_excluded_headers\": ",
-            "matchExcludedHeaders",
             7,
             6,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
@@ -128,7 +126,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"match_included_headers\": ",
-            "matchIncludedHeaders",
             8,
             7,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
@@ -181,10 +178,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"access_key_id\": ", "accessKeyId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"secret_access_key\": ", "secretAccessKey", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"session_token\": ", "sessionToken", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"access_key_id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"secret_access_key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"session_token\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_lambda.v3.Credentials", fields: &F1, oneofs: &[] };
@@ -221,7 +217,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"invoke_config\": ", "invokeConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional)];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"invoke_config\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional)];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_lambda.v3.PerRouteConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::PerRouteConfig {

@@ -111,23 +111,21 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"region\": ", "region", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"host_rewrite\": ", "hostRewrite", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"use_unsigned_payload\": ", "useUnsignedPayload", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"service_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"region\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"host_rewrite\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_unsigned_payload\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"match_excluded_headers\": ",
-            "matchExcludedHeaders",
             5,
             4,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"signing_algorithm\": ", "signingAlgorithm", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"query_string\": ", "queryString", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"signing_algorithm\": ", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"query_string\": ", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"credential_provider\": ",
-            "credentialProvider",
             8,
             7,
             d::Kind::Message(&crate::envoy::extensions::common::aws::v3::described::M2),
@@ -135,7 +133,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"match_included_headers\": ",
-            "matchIncludedHeaders",
             9,
             8,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
@@ -191,7 +188,6 @@ pub(crate) mod described {
 
     static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"expiration_time\": ",
-        "expirationTime",
         1,
         0,
         d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -230,8 +226,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"aws_request_signing\": ", "awsRequestSigning", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"aws_request_signing\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stat_prefix\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigningPerRoute", fields: &F2, oneofs: &[] };

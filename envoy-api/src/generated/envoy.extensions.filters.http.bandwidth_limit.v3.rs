@@ -84,28 +84,14 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"enable_mode\": ", "enableMode", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"limit_kbps\": ", "limitKbps", 3, 2, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"fill_interval\": ",
-            "fillInterval",
-            4,
-            3,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(1000000000)), d::Rule::Gte(d::Bound::Duration(20000000))]),
-        d::FieldInfo::new(
-            "\"runtime_enabled\": ",
-            "runtimeEnabled",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"enable_response_trailers\": ", "enableResponseTrailers", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"response_trailer_prefix\": ", "responseTrailerPrefix", 7, 6, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"enable_mode\": ", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"limit_kbps\": ", 3, 2, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"fill_interval\": ", 4, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Lte(d::Bound::Duration(1000000000)), d::Rule::Gte(d::Bound::Duration(20000000))]),
+        d::FieldInfo::new("\"runtime_enabled\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional),
+        d::FieldInfo::new("\"enable_response_trailers\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_trailer_prefix\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::HeaderName { strict: false }]),
     ];
     pub(crate) static M0: d::MessageInfo =

@@ -48,14 +48,14 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"users\": ", "users", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+        d::FieldInfo::new("\"users\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
             .sensitive(),
-        d::FieldInfo::new("\"forward_username_header\": ", "forwardUsernameHeader", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"forward_username_header\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"authentication_header\": ", "authenticationHeader", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"authentication_header\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"allow_missing\": ", "allowMissing", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"emit_dynamic_metadata\": ", "emitDynamicMetadata", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_missing\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_dynamic_metadata\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.basic_auth.v3.BasicAuth", fields: &F0, oneofs: &[] };
@@ -96,16 +96,10 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"users\": ",
-        "users",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])
-    .sensitive()];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"users\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])
+            .sensitive()];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.basic_auth.v3.BasicAuthPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::BasicAuthPerRoute {

@@ -49,7 +49,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"max_request_bytes\": ", "maxRequestBytes", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"max_request_bytes\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
         .rules(&[d::Rule::Gt(d::Bound::Int(0)), d::Rule::Required])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.buffer.v3.Buffer", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Buffer {
@@ -82,8 +82,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"buffer\": ", "buffer", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"disabled\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"buffer\": ", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.buffer.v3.BufferPerRoute",

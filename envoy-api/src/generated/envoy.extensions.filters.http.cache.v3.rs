@@ -59,26 +59,18 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"disabled\": ", "disabled", 5, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"typed_config\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"disabled\": ", 5, 1, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"allowed_vary_headers\": ",
-            "allowedVaryHeaders",
             2,
             2,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"key_creator_params\": ", "keyCreatorParams", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"max_body_bytes\": ", "maxBodyBytes", 4, 4, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"ignore_request_cache_control_header\": ",
-            "ignoreRequestCacheControlHeader",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"key_creator_params\": ", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_body_bytes\": ", 4, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_request_cache_control_header\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.cache.v3.CacheConfig", fields: &F0, oneofs: &[] };
@@ -122,11 +114,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"exclude_scheme\": ", "excludeScheme", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"exclude_host\": ", "excludeHost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"exclude_scheme\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"exclude_host\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"query_parameters_included\": ",
-            "queryParametersIncluded",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::route::v3::described::M11),
@@ -134,7 +125,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"query_parameters_excluded\": ",
-            "queryParametersExcluded",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::route::v3::described::M11),

@@ -26,8 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"cdn_id\": ", "cdnId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"max_allowed_occurrences\": ", "maxAllowedOccurrences", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cdn_id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"max_allowed_occurrences\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.cdn_loop.v3.CdnLoopConfig", fields: &F0, oneofs: &[] };

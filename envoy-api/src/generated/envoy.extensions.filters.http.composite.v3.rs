@@ -100,15 +100,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"named_filter_chains\": ", "namedFilterChains", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String)),
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            2,
-            1,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"named_filter_chains\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"matcher\": ", 2, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.Composite", fields: &F0, oneofs: &[] };
@@ -143,15 +136,9 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"matcher\": ",
-        "matcher",
-        1,
-        0,
-        d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"matcher\": ", 1, 0, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.CompositePerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CompositePerRoute {
@@ -184,10 +171,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"config_discovery\": ",
-            "configDiscovery",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M19),
@@ -228,25 +214,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"dynamic_config\": ", "dynamicConfig", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"filter_chain\": ", "filterChain", 4, 2, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new("\"filter_chain_name\": ", "filterChainName", 5, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"sample_percent\": ",
-            "samplePercent",
-            3,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"typed_config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional),
+        d::FieldInfo::new("\"dynamic_config\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_chain\": ", 4, 2, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_chain_name\": ", 5, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"sample_percent\": ", 3, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.ExecuteFilterAction", fields: &F3, oneofs: &[] };
@@ -287,14 +259,8 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"typed_config\": ",
-        "typedConfig",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-        d::Cardinality::Repeated,
-    )];
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"typed_config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Repeated)];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.FilterChainConfiguration", fields: &F4, oneofs: &[] };
     impl d::Describe for super::FilterChainConfiguration {

@@ -167,35 +167,27 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"content_length\": ", "contentLength", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"content_length\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"content_type\": ", "contentType", 2, 1, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"content_type\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"disable_on_etag_header\": ", "disableOnEtagHeader", 3, 2, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"disable_on_etag_header\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"remove_accept_encoding_header\": ", "removeAcceptEncodingHeader", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"remove_accept_encoding_header\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"runtime_enabled\": ",
-            "runtimeEnabled",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"runtime_enabled\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"compressor_library\": ",
-            "compressorLibrary",
             6,
             5,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"request_direction_config\": ", "requestDirectionConfig", 7, 6, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"response_direction_config\": ", "responseDirectionConfig", 8, 7, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new("\"choose_first\": ", "chooseFirst", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_direction_config\": ", 7, 6, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"response_direction_config\": ", 8, 7, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"choose_first\": ", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.Compressor", fields: &F0, oneofs: &[] };
@@ -245,20 +237,12 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"enabled\": ",
-            "enabled",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"min_content_length\": ", "minContentLength", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"content_type\": ", "contentType", 3, 2, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"enabled\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional),
+        d::FieldInfo::new("\"min_content_length\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"content_type\": ", 3, 2, d::Kind::String, d::Cardinality::Repeated)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"content_type_matcher\": ",
-            "contentTypeMatcher",
             4,
             3,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
@@ -302,7 +286,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"common_config\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.Compressor.RequestDirectionConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::compressor::RequestDirectionConfig {
@@ -335,13 +319,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"disable_on_etag_header\": ", "disableOnEtagHeader", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"weaken_etag_on_compress\": ", "weakenEtagOnCompress", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"remove_accept_encoding_header\": ", "removeAcceptEncodingHeader", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"uncompressible_response_codes\": ", "uncompressibleResponseCodes", 4, 4, d::Kind::U32, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"common_config\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"disable_on_etag_header\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"weaken_etag_on_compress\": ", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"remove_accept_encoding_header\": ", 3, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"uncompressible_response_codes\": ", 4, 4, d::Kind::U32, d::Cardinality::Repeated)
             .rules(&[d::Rule::Unique, d::Rule::Each(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))])]),
-        d::FieldInfo::new("\"status_header_enabled\": ", "statusHeaderEnabled", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"status_header_enabled\": ", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.Compressor.ResponseDirectionConfig", fields: &F3, oneofs: &[] };
@@ -385,10 +369,9 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"response_direction_config\": ", "responseDirectionConfig", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"response_direction_config\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"compressor_library\": ",
-            "compressorLibrary",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -429,8 +412,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"overrides\": ", "overrides", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"disabled\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"overrides\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.compressor.v3.CompressorPerRoute",
@@ -472,8 +455,7 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"remove_accept_encoding_header\": ", "removeAcceptEncodingHeader", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper)];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"remove_accept_encoding_header\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper)];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.compressor.v3.ResponseDirectionOverrides", fields: &F6, oneofs: &[] };
     impl d::Describe for super::ResponseDirectionOverrides {

@@ -28,17 +28,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"overwrite\": ", "overwrite", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_request_without_credential\": ", "allowRequestWithoutCredential", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"credential\": ",
-            "credential",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"overwrite\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_request_without_credential\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"credential\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.credential_injector.v3.CredentialInjector", fields: &F0, oneofs: &[] };

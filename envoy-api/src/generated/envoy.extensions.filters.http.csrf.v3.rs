@@ -28,26 +28,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"filter_enabled\": ",
-            "filterEnabled",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"shadow_enabled\": ",
-            "shadowEnabled",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"filter_enabled\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"shadow_enabled\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"additional_origins\": ",
-            "additionalOrigins",
             3,
             2,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),

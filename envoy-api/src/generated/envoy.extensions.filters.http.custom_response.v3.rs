@@ -25,7 +25,6 @@ pub(crate) mod described {
 
     static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"custom_response_matcher\": ",
-        "customResponseMatcher",
         1,
         0,
         d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),

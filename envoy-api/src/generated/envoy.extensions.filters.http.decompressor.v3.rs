@@ -85,15 +85,14 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"decompressor_library\": ",
-            "decompressorLibrary",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"request_direction_config\": ", "requestDirectionConfig", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"response_direction_config\": ", "responseDirectionConfig", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_direction_config\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"response_direction_config\": ", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor", fields: &F0, oneofs: &[] };
@@ -131,15 +130,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"enabled\": ",
-            "enabled",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"ignore_no_transform_header\": ", "ignoreNoTransformHeader", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enabled\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ignore_no_transform_header\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.CommonDirectionConfig", fields: &F1, oneofs: &[] };
@@ -175,8 +167,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"advertise_accept_encoding\": ", "advertiseAcceptEncoding", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"common_config\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"advertise_accept_encoding\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.RequestDirectionConfig", fields: &F2, oneofs: &[] };
@@ -211,7 +203,7 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"common_config\": ", "commonConfig", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"common_config\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.decompressor.v3.Decompressor.ResponseDirectionConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::decompressor::ResponseDirectionConfig {

@@ -82,23 +82,15 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 4] = [
         d::FieldInfo::new(
             "\"dns_cache_config\": ",
-            "dnsCacheConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"sub_cluster_config\": ", "subClusterConfig", 3, 1, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"save_upstream_address\": ", "saveUpstreamAddress", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"allow_dynamic_host_from_filter_state\": ",
-            "allowDynamicHostFromFilterState",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"sub_cluster_config\": ", 3, 1, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"save_upstream_address\": ", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_dynamic_host_from_filter_state\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig",
@@ -145,8 +137,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"host_rewrite_literal\": ", "hostRewriteLiteral", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"host_rewrite_header\": ", "hostRewriteHeader", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"host_rewrite_literal\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"host_rewrite_header\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.dynamic_forward_proxy.v3.PerRouteConfig",
@@ -190,7 +182,6 @@ pub(crate) mod described {
 
     static F2: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"cluster_init_timeout\": ",
-        "clusterInitTimeout",
         3,
         0,
         d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),

@@ -54,15 +54,14 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 4] = [
         d::FieldInfo::new(
             "\"dynamic_module_config\": ",
-            "dynamicModuleConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::dynamic_modules::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"filter_name\": ", "filterName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"filter_config\": ", "filterConfig", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"terminal_filter\": ", "terminalFilter", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter_config\": ", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"terminal_filter\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter", fields: &F0, oneofs: &[] };
@@ -104,16 +103,15 @@ pub(crate) mod described {
     static F1: [d::FieldInfo; 4] = [
         d::FieldInfo::new(
             "\"dynamic_module_config\": ",
-            "dynamicModuleConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::dynamic_modules::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"per_route_config_name\": ", "perRouteConfigName", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"per_route_config_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"filter_name\": ", "filterName", 4, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"filter_config\": ", "filterConfig", 3, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_name\": ", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter_config\": ", 3, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute", fields: &F1, oneofs: &[] };

@@ -308,21 +308,13 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"allowed_headers\": ",
-            "allowedHeaders",
             1,
             0,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
             d::Cardinality::Optional,
         )
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"headers_to_add\": ",
-            "headersToAdd",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M36),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"headers_to_add\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M36), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_authz.v3.AuthorizationRequest", fields: &F0, oneofs: &[] };
@@ -360,7 +352,6 @@ pub(crate) mod described {
     static F1: [d::FieldInfo; 5] = [
         d::FieldInfo::new(
             "\"allowed_upstream_headers\": ",
-            "allowedUpstreamHeaders",
             1,
             0,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -368,7 +359,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"allowed_upstream_headers_to_append\": ",
-            "allowedUpstreamHeadersToAppend",
             3,
             1,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -376,7 +366,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"allowed_client_headers\": ",
-            "allowedClientHeaders",
             2,
             2,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -384,7 +373,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"allowed_client_headers_on_success\": ",
-            "allowedClientHeadersOnSuccess",
             4,
             3,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -392,7 +380,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"dynamic_metadata_from_headers\": ",
-            "dynamicMetadataFromHeaders",
             5,
             4,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -439,10 +426,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"max_request_bytes\": ", "maxRequestBytes", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"allow_partial_message\": ", "allowPartialMessage", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"pack_as_bytes\": ", "packAsBytes", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_request_bytes\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"allow_partial_message\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pack_as_bytes\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_authz.v3.BufferSettings", fields: &F2, oneofs: &[] };
@@ -480,20 +466,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"context_extensions\": ", "contextExtensions", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String)).sensitive(),
-        d::FieldInfo::new("\"disable_request_body_buffering\": ", "disableRequestBodyBuffering", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"with_request_body\": ", "withRequestBody", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"http_service\": ", "httpService", 5, 4, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"emit_client_span\": ", "emitClientSpan", 6, 5, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"context_extensions\": ", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String)).sensitive(),
+        d::FieldInfo::new("\"disable_request_body_buffering\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"with_request_body\": ", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"grpc_service\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"http_service\": ", 5, 4, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"emit_client_span\": ", 6, 5, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_authz.v3.CheckSettings",
@@ -544,74 +523,30 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 32] = [
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"http_service\": ", "httpService", 3, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"http_service\": ", 3, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"transport_api_version\": ",
-            "transportApiVersion",
             12,
             2,
             d::Kind::Enum(&crate::envoy::config::core::v3::described::E1),
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"failure_mode_allow\": ", "failureModeAllow", 2, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"failure_mode_allow_header_add\": ", "failureModeAllowHeaderAdd", 19, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"with_request_body\": ", "withRequestBody", 5, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"clear_route_cache\": ", "clearRouteCache", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"status_on_error\": ",
-            "statusOnError",
-            7,
-            7,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"validate_mutations\": ", "validateMutations", 24, 8, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"metadata_context_namespaces\": ", "metadataContextNamespaces", 8, 9, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"typed_metadata_context_namespaces\": ",
-            "typedMetadataContextNamespaces",
-            16,
-            10,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"route_metadata_context_namespaces\": ",
-            "routeMetadataContextNamespaces",
-            21,
-            11,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"route_typed_metadata_context_namespaces\": ",
-            "routeTypedMetadataContextNamespaces",
-            22,
-            12,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"filter_enabled\": ",
-            "filterEnabled",
-            9,
-            13,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"failure_mode_allow\": ", 2, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failure_mode_allow_header_add\": ", 19, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"with_request_body\": ", 5, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"clear_route_cache\": ", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"status_on_error\": ", 7, 7, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"validate_mutations\": ", 24, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_context_namespaces\": ", 8, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"typed_metadata_context_namespaces\": ", 16, 10, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"route_metadata_context_namespaces\": ", 21, 11, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"route_typed_metadata_context_namespaces\": ", 22, 12, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"filter_enabled\": ", 9, 13, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"filter_enabled_metadata\": ",
-            "filterEnabledMetadata",
             14,
             14,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
@@ -619,18 +554,16 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"deny_at_disable\": ",
-            "denyAtDisable",
             11,
             15,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"include_peer_certificate\": ", "includePeerCertificate", 10, 16, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 13, 17, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"bootstrap_metadata_labels_key\": ", "bootstrapMetadataLabelsKey", 15, 18, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"include_peer_certificate\": ", 10, 16, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stat_prefix\": ", 13, 17, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"bootstrap_metadata_labels_key\": ", 15, 18, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"allowed_headers\": ",
-            "allowedHeaders",
             17,
             19,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -638,44 +571,28 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"disallowed_headers\": ",
-            "disallowedHeaders",
             25,
             20,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"include_tls_session\": ", "includeTlsSession", 18, 21, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"charge_cluster_response_stats\": ", "chargeClusterResponseStats", 20, 22, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"encode_raw_headers\": ", "encodeRawHeaders", 23, 23, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"include_tls_session\": ", 18, 21, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"charge_cluster_response_stats\": ", 20, 22, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"encode_raw_headers\": ", 23, 23, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"decoder_header_mutation_rules\": ",
-            "decoderHeaderMutationRules",
             26,
             24,
             d::Kind::Message(&crate::envoy::config::common::mutation_rules::v3::described::M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"enable_dynamic_metadata_ingestion\": ",
-            "enableDynamicMetadataIngestion",
-            27,
-            25,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"filter_metadata\": ",
-            "filterMetadata",
-            28,
-            26,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"emit_filter_state_stats\": ", "emitFilterStateStats", 29, 27, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_denied_response_body_bytes\": ", "maxDeniedResponseBodyBytes", 30, 28, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"enforce_response_header_limits\": ", "enforceResponseHeaderLimits", 31, 29, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 32, 30, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"emit_client_span\": ", "emitClientSpan", 33, 31, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_dynamic_metadata_ingestion\": ", 27, 25, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"filter_metadata\": ", 28, 26, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"emit_filter_state_stats\": ", 29, 27, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_denied_response_body_bytes\": ", 30, 28, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enforce_response_header_limits\": ", 31, 29, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"shadow_mode\": ", 32, 30, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_client_span\": ", 33, 31, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
@@ -778,10 +695,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"check_settings\": ", "checkSettings", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"disabled\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"check_settings\": ", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute",
@@ -824,26 +739,12 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"server_uri\": ",
-            "serverUri",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M54),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"path_prefix\": ", "pathPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"path_override\": ", "pathOverride", 10, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"authorization_request\": ", "authorizationRequest", 7, 3, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"authorization_response\": ", "authorizationResponse", 8, 4, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            9,
-            5,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M74),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"server_uri\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M54), d::Cardinality::Optional),
+        d::FieldInfo::new("\"path_prefix\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path_override\": ", 10, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authorization_request\": ", 7, 3, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"authorization_response\": ", 8, 4, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_policy\": ", 9, 5, d::Kind::Message(&crate::envoy::config::core::v3::described::M74), d::Cardinality::Optional),
     ];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_authz.v3.HttpService", fields: &F6, oneofs: &[] };
@@ -887,15 +788,14 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"check_result\": ", "checkResult", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"status_code\": ", "statusCode", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new("\"check_result\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"status_code\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[
             d::Rule::IgnoreEmpty,
             d::Rule::Lte(d::Bound::Int(599)),
             d::Rule::Gte(d::Bound::Int(100)),
         ]),
         d::FieldInfo::new(
             "\"response_headers\": ",
-            "responseHeaders",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M36),

@@ -367,14 +367,8 @@ pub(crate) mod described {
         const INFO: &'static d::EnumInfo = &E2;
     }
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"http_service\": ",
-        "httpService",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M53),
-        d::Cardinality::Optional,
-    )];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"http_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M53), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.ExtProcHttpService", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ExtProcHttpService {
@@ -407,38 +401,29 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"processing_mode\": ", "processingMode", 1, 0, d::Kind::Message(&M7), d::Cardinality::Optional),
-        d::FieldInfo::new("\"async_mode\": ", "asyncMode", 2, 1, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"processing_mode\": ", 1, 0, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"async_mode\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"request_attributes\": ", "requestAttributes", 3, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"response_attributes\": ", "responseAttributes", 4, 3, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"metadata_options\": ", "metadataOptions", 6, 5, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_attributes\": ", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"response_attributes\": ", 4, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"grpc_service\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"metadata_options\": ", 6, 5, d::Kind::Message(&M5), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"grpc_initial_metadata\": ",
-            "grpcInitialMetadata",
             7,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M36),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"failure_mode_allow\": ", "failureModeAllow", 8, 7, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"failure_mode_allow\": ", 8, 7, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"processing_request_modifier\": ",
-            "processingRequestModifier",
             9,
             8,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"emit_client_span\": ", "emitClientSpan", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"emit_client_span\": ", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.ExtProcOverrides", fields: &F1, oneofs: &[] };
@@ -490,8 +475,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"overrides\": ", "overrides", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"disabled\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"overrides\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute",
@@ -534,32 +519,17 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 26] = [
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"http_service\": ", "httpService", 20, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"failure_mode_allow\": ", "failureModeAllow", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"processing_mode\": ", "processingMode", 3, 3, d::Kind::Message(&M7), d::Cardinality::Optional),
-        d::FieldInfo::new("\"request_attributes\": ", "requestAttributes", 5, 4, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"response_attributes\": ", "responseAttributes", 6, 5, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"message_timeout\": ",
-            "messageTimeout",
-            7,
-            6,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(3600000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"http_service\": ", 20, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"failure_mode_allow\": ", 2, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"processing_mode\": ", 3, 3, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_attributes\": ", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"response_attributes\": ", 6, 5, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"message_timeout\": ", 7, 6, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Lte(d::Bound::Duration(3600000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"stat_prefix\": ", 8, 7, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"mutation_rules\": ",
-            "mutationRules",
             9,
             8,
             d::Kind::Message(&crate::envoy::config::common::mutation_rules::v3::described::M2),
@@ -567,48 +537,31 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"max_message_timeout\": ",
-            "maxMessageTimeout",
             10,
             9,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Lte(d::Bound::Duration(3600000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"forward_rules\": ", "forwardRules", 12, 10, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"filter_metadata\": ",
-            "filterMetadata",
-            13,
-            11,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"allow_mode_override\": ", "allowModeOverride", 14, 12, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disable_immediate_response\": ", "disableImmediateResponse", 15, 13, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"metadata_options\": ", "metadataOptions", 16, 14, d::Kind::Message(&M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"observability_mode\": ", "observabilityMode", 17, 15, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disable_clear_route_cache\": ", "disableClearRouteCache", 11, 16, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"route_cache_action\": ", "routeCacheAction", 18, 17, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"forward_rules\": ", 12, 10, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_metadata\": ", 13, 11, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"allow_mode_override\": ", 14, 12, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_immediate_response\": ", 15, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_options\": ", 16, 14, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"observability_mode\": ", 17, 15, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_clear_route_cache\": ", 11, 16, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"route_cache_action\": ", 18, 17, d::Kind::Enum(&E0), d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"deferred_close_timeout\": ",
-            "deferredCloseTimeout",
             19,
             18,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"send_body_without_waiting_for_header_response\": ",
-            "sendBodyWithoutWaitingForHeaderResponse",
-            21,
-            19,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"allowed_override_modes\": ", "allowedOverrideModes", 22, 20, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"send_body_without_waiting_for_header_response\": ", 21, 19, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allowed_override_modes\": ", 22, 20, d::Kind::Message(&M7), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"processing_request_modifier\": ",
-            "processingRequestModifier",
             25,
             21,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -616,22 +569,14 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"on_processing_response\": ",
-            "onProcessingResponse",
             23,
             22,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"status_on_error\": ",
-            "statusOnError",
-            24,
-            23,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"allow_content_length_header\": ", "allowContentLengthHeader", 26, 24, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"emit_client_span\": ", "emitClientSpan", 27, 25, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"status_on_error\": ", 24, 23, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"allow_content_length_header\": ", 26, 24, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_client_span\": ", 27, 25, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", fields: &F3, oneofs: &[] };
@@ -717,7 +662,6 @@ pub(crate) mod described {
     static F4: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"allowed_headers\": ",
-            "allowedHeaders",
             1,
             0,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -725,7 +669,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"disallowed_headers\": ",
-            "disallowedHeaders",
             2,
             1,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M12),
@@ -766,16 +709,9 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"forwarding_namespaces\": ", "forwardingNamespaces", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
-        d::FieldInfo::new("\"receiving_namespaces\": ", "receivingNamespaces", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"cluster_metadata_forwarding_namespaces\": ",
-            "clusterMetadataForwardingNamespaces",
-            3,
-            2,
-            d::Kind::Message(&M6),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"forwarding_namespaces\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"receiving_namespaces\": ", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cluster_metadata_forwarding_namespaces\": ", 3, 2, d::Kind::Message(&M6), d::Cardinality::Optional),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions", fields: &F5, oneofs: &[] };
@@ -813,8 +749,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"untyped\": ", "untyped", 1, 0, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"typed\": ", "typed", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"untyped\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"typed\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.MetadataOptions.MetadataNamespaces", fields: &F6, oneofs: &[] };
@@ -850,18 +786,12 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"request_header_mode\": ", "requestHeaderMode", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"response_header_mode\": ", "responseHeaderMode", 2, 1, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"request_body_mode\": ", "requestBodyMode", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"response_body_mode\": ", "responseBodyMode", 4, 3, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"request_trailer_mode\": ", "requestTrailerMode", 5, 4, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"response_trailer_mode\": ", "responseTrailerMode", 6, 5, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"request_header_mode\": ", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"response_header_mode\": ", 2, 1, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"request_body_mode\": ", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"response_body_mode\": ", 4, 3, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"request_trailer_mode\": ", 5, 4, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"response_trailer_mode\": ", 6, 5, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M7: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ext_proc.v3.ProcessingMode", fields: &F7, oneofs: &[] };

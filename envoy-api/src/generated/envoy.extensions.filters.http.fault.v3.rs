@@ -99,20 +99,13 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"http_status\": ", "httpStatus", 2, 0, d::Kind::U32, d::Cardinality::Optional)
+        d::FieldInfo::new("\"http_status\": ", 2, 0, d::Kind::U32, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
-        d::FieldInfo::new("\"grpc_status\": ", "grpcStatus", 5, 1, d::Kind::U32, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"header_abort\": ", "headerAbort", 4, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"percentage\": ",
-            "percentage",
-            3,
-            3,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"response_body\": ", "responseBody", 6, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"grpc_status\": ", 5, 1, d::Kind::U32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"header_abort\": ", 4, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"percentage\": ", 3, 3, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"response_body\": ", 6, 4, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.fault.v3.FaultAbort",
@@ -195,55 +188,32 @@ pub(crate) mod described {
     static F2: [d::FieldInfo; 16] = [
         d::FieldInfo::new(
             "\"delay\": ",
-            "delay",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::filters::common::fault::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"abort\": ", "abort", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"upstream_cluster\": ", "upstreamCluster", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"headers\": ",
-            "headers",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"downstream_nodes\": ", "downstreamNodes", 5, 4, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"max_active_faults\": ", "maxActiveFaults", 6, 5, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"abort\": ", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"upstream_cluster\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"headers\": ", 4, 3, d::Kind::Message(&crate::envoy::config::route::v3::described::M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"downstream_nodes\": ", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"max_active_faults\": ", 6, 5, d::Kind::U32, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"response_rate_limit\": ",
-            "responseRateLimit",
             7,
             6,
             d::Kind::Message(&crate::envoy::extensions::filters::common::fault::v3::described::M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"delay_percent_runtime\": ", "delayPercentRuntime", 8, 7, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"abort_percent_runtime\": ", "abortPercentRuntime", 9, 8, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"delay_duration_runtime\": ", "delayDurationRuntime", 10, 9, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"abort_http_status_runtime\": ", "abortHttpStatusRuntime", 11, 10, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_active_faults_runtime\": ", "maxActiveFaultsRuntime", 12, 11, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"response_rate_limit_percent_runtime\": ",
-            "responseRateLimitPercentRuntime",
-            13,
-            12,
-            d::Kind::String,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"abort_grpc_status_runtime\": ", "abortGrpcStatusRuntime", 14, 13, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disable_downstream_cluster_stats\": ", "disableDownstreamClusterStats", 15, 14, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"filter_metadata\": ",
-            "filterMetadata",
-            16,
-            15,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"delay_percent_runtime\": ", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"abort_percent_runtime\": ", 9, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"delay_duration_runtime\": ", 10, 9, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"abort_http_status_runtime\": ", 11, 10, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_active_faults_runtime\": ", 12, 11, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_rate_limit_percent_runtime\": ", 13, 12, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"abort_grpc_status_runtime\": ", 14, 13, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_downstream_cluster_stats\": ", 15, 14, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter_metadata\": ", 16, 15, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.fault.v3.HTTPFault", fields: &F2, oneofs: &[] };
     impl d::Describe for super::HttpFault {

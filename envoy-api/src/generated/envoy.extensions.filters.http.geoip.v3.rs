@@ -63,17 +63,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"xff_config\": ", "xffConfig", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"custom_header_config\": ", "customHeaderConfig", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"provider\": ",
-            "provider",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"xff_config\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"custom_header_config\": ", 4, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"provider\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.geoip.v3.Geoip", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Geoip {
@@ -110,7 +103,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.geoip.v3.Geoip.CustomHeaderConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::geoip::CustomHeaderConfig {
@@ -142,8 +135,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"xff_num_trusted_hops\": ", "xffNumTrustedHops", 1, 0, d::Kind::U32, d::Cardinality::Implicit)];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"xff_num_trusted_hops\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit)];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.geoip.v3.Geoip.XffConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::geoip::XffConfig {

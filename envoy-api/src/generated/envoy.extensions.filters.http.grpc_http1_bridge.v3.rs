@@ -26,8 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"upgrade_protobuf_to_grpc\": ", "upgradeProtobufToGrpc", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"ignore_query_parameters\": ", "ignoreQueryParameters", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upgrade_protobuf_to_grpc\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_query_parameters\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_http1_bridge.v3.Config", fields: &F0, oneofs: &[] };

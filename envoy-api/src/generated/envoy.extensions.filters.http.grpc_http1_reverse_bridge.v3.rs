@@ -44,9 +44,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"content_type\": ", "contentType", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"withhold_grpc_frames\": ", "withholdGrpcFrames", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"response_size_header\": ", "responseSizeHeader", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"content_type\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"withhold_grpc_frames\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_size_header\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::HeaderName { strict: false }]),
     ];
     pub(crate) static M0: d::MessageInfo =
@@ -84,7 +84,7 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"disabled\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfigPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::FilterConfigPerRoute {

@@ -186,26 +186,23 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 17] = [
-        d::FieldInfo::new("\"proto_descriptor\": ", "protoDescriptor", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"proto_descriptor_bin\": ", "protoDescriptorBin", 4, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"services\": ", "services", 2, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"print_options\": ", "printOptions", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"match_incoming_request_route\": ", "matchIncomingRequestRoute", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"ignored_query_parameters\": ", "ignoredQueryParameters", 6, 5, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"auto_mapping\": ", "autoMapping", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"ignore_unknown_query_parameters\": ", "ignoreUnknownQueryParameters", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"convert_grpc_status\": ", "convertGrpcStatus", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"url_unescape_spec\": ", "urlUnescapeSpec", 10, 9, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"query_param_unescape_plus\": ", "queryParamUnescapePlus", 12, 10, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"match_unregistered_custom_verb\": ", "matchUnregisteredCustomVerb", 13, 11, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"request_validation_options\": ", "requestValidationOptions", 11, 12, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"case_insensitive_enum_parsing\": ", "caseInsensitiveEnumParsing", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_request_body_size\": ", "maxRequestBodySize", 15, 14, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"max_response_body_size\": ", "maxResponseBodySize", 16, 15, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"capture_unknown_query_parameters\": ", "captureUnknownQueryParameters", 17, 16, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"proto_descriptor\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"proto_descriptor_bin\": ", 4, 1, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"services\": ", 2, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"print_options\": ", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"match_incoming_request_route\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignored_query_parameters\": ", 6, 5, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"auto_mapping\": ", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ignore_unknown_query_parameters\": ", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"convert_grpc_status\": ", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"url_unescape_spec\": ", 10, 9, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"query_param_unescape_plus\": ", 12, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"match_unregistered_custom_verb\": ", 13, 11, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_validation_options\": ", 11, 12, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"case_insensitive_enum_parsing\": ", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_request_body_size\": ", 15, 14, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"max_response_body_size\": ", 16, 15, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"capture_unknown_query_parameters\": ", 17, 16, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder",
@@ -278,12 +275,12 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"add_whitespace\": ", "addWhitespace", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"always_print_primitive_fields\": ", "alwaysPrintPrimitiveFields", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"always_print_enums_as_ints\": ", "alwaysPrintEnumsAsInts", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"preserve_proto_field_names\": ", "preserveProtoFieldNames", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"stream_newline_delimited\": ", "streamNewlineDelimited", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"stream_sse_style_delimited\": ", "streamSseStyleDelimited", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"add_whitespace\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_print_primitive_fields\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_print_enums_as_ints\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"preserve_proto_field_names\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stream_newline_delimited\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stream_sse_style_delimited\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.PrintOptions",
@@ -330,16 +327,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"reject_unknown_method\": ", "rejectUnknownMethod", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"reject_unknown_query_parameters\": ", "rejectUnknownQueryParameters", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"reject_binding_body_field_collisions\": ",
-            "rejectBindingBodyFieldCollisions",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"reject_unknown_method\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"reject_unknown_query_parameters\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"reject_binding_body_field_collisions\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder.RequestValidationOptions",
@@ -379,7 +369,7 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String))];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String))];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams", fields: &F3, oneofs: &[] };
     impl d::Describe for super::UnknownQueryParams {
@@ -411,7 +401,7 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", "values", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_json_transcoder.v3.UnknownQueryParams.Values", fields: &F4, oneofs: &[] };
     impl d::Describe for super::unknown_query_params::Values {

@@ -58,19 +58,18 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"emit_filter_state\": ", "emitFilterState", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_filter_state\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"individual_method_stats_allowlist\": ",
-            "individualMethodStatsAllowlist",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M21),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"stats_for_all_methods\": ", "statsForAllMethods", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper).oneof(0),
-        d::FieldInfo::new("\"enable_upstream_stats\": ", "enableUpstreamStats", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"replace_dots_in_grpc_service_name\": ", "replaceDotsInGrpcServiceName", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stats_for_all_methods\": ", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper).oneof(0),
+        d::FieldInfo::new("\"enable_upstream_stats\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"replace_dots_in_grpc_service_name\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.grpc_stats.v3.FilterConfig",
@@ -121,8 +120,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"request_message_count\": ", "requestMessageCount", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"response_message_count\": ", "responseMessageCount", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_message_count\": ", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_message_count\": ", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.grpc_stats.v3.FilterObject", fields: &F1, oneofs: &[] };

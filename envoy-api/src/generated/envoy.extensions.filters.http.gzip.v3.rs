@@ -130,23 +130,20 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"memory_level\": ", "memoryLevel", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"memory_level\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(9)), d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"compression_level\": ", "compressionLevel", 3, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"compression_strategy\": ", "compressionStrategy", 4, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"window_bits\": ", "windowBits", 9, 3, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"compression_level\": ", 3, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"compression_strategy\": ", 4, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"window_bits\": ", 9, 3, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(15)), d::Rule::Gte(d::Bound::Int(9))]),
         d::FieldInfo::new(
             "\"compressor\": ",
-            "compressor",
             10,
             4,
             d::Kind::Message(&crate::envoy::extensions::filters::http::compressor::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"chunk_size\": ", "chunkSize", 11, 5, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"chunk_size\": ", 11, 5, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(65536)), d::Rule::Gte(d::Bound::Int(4096))]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.gzip.v3.Gzip", fields: &F0, oneofs: &[] };

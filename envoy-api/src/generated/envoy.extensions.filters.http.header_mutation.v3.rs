@@ -66,15 +66,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"mutations\": ", "mutations", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"most_specific_header_mutations_wins\": ",
-            "mostSpecificHeaderMutationsWins",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"mutations\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"most_specific_header_mutations_wins\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", fields: &F0, oneofs: &[] };
@@ -109,7 +102,7 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"mutations\": ", "mutations", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"mutations\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::HeaderMutationPerRoute {
@@ -144,7 +137,6 @@ pub(crate) mod described {
     static F2: [d::FieldInfo; 5] = [
         d::FieldInfo::new(
             "\"request_mutations\": ",
-            "requestMutations",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::common::mutation_rules::v3::described::M0),
@@ -152,7 +144,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"query_parameter_mutations\": ",
-            "queryParameterMutations",
             3,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M59),
@@ -160,7 +151,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"response_mutations\": ",
-            "responseMutations",
             2,
             2,
             d::Kind::Message(&crate::envoy::config::common::mutation_rules::v3::described::M0),
@@ -168,7 +158,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"response_trailers_mutations\": ",
-            "responseTrailersMutations",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::common::mutation_rules::v3::described::M0),
@@ -176,7 +165,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"request_trailers_mutations\": ",
-            "requestTrailersMutations",
             5,
             4,
             d::Kind::Message(&crate::envoy::config::common::mutation_rules::v3::described::M0),

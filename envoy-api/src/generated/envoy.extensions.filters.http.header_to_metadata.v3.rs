@@ -152,9 +152,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"request_rules\": ", "requestRules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"response_rules\": ", "responseRules", 2, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_rules\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"response_rules\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"stat_prefix\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config", fields: &F0, oneofs: &[] };
@@ -192,19 +192,18 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_namespace\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"regex_value_rewrite\": ",
-            "regexValueRewrite",
             6,
             3,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M18),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"type\": ", "type", 4, 4, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"encode\": ", "encode", 5, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type\": ", 4, 4, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"encode\": ", 5, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config.KeyValuePair", fields: &F1, oneofs: &[] };
@@ -248,11 +247,11 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"cookie\": ", "cookie", 5, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"on_header_present\": ", "onHeaderPresent", 2, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"on_header_missing\": ", "onHeaderMissing", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"remove\": ", "remove", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"cookie\": ", 5, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }]),
+        d::FieldInfo::new("\"on_header_present\": ", 2, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"on_header_missing\": ", 3, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"remove\": ", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.header_to_metadata.v3.Config.Rule", fields: &F2, oneofs: &[] };

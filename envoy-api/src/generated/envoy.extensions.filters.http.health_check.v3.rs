@@ -31,31 +31,16 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"pass_through_mode\": ", "passThroughMode", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"cache_time\": ",
-            "cacheTime",
-            3,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"pass_through_mode\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"cache_time\": ", 3, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"cluster_min_healthy_percentages\": ",
-            "clusterMinHealthyPercentages",
             4,
             2,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
             d::Cardinality::Map(d::Kind::String),
         ),
-        d::FieldInfo::new(
-            "\"headers\": ",
-            "headers",
-            5,
-            3,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"headers\": ", 5, 3, d::Kind::Message(&crate::envoy::config::route::v3::described::M7), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.health_check.v3.HealthCheck", fields: &F0, oneofs: &[] };

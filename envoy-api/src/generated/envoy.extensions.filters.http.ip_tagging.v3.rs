@@ -143,12 +143,11 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"request_type\": ", "requestType", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"ip_tags\": ", "ipTags", 4, 1, d::Kind::Message(&M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"ip_tag_header\": ", "ipTagHeader", 5, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_type\": ", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"ip_tags\": ", 4, 1, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"ip_tag_header\": ", 5, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"ip_tags_datasource\": ",
-            "ipTagsDatasource",
             6,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
@@ -193,15 +192,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"ip_tag_name\": ", "ipTagName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"ip_list\": ",
-            "ipList",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"ip_tag_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ip_list\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Repeated),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IPTag", fields: &F1, oneofs: &[] };
@@ -237,9 +229,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"action\": ", "action", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"action\": ", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ip_tagging.v3.IPTagging.IpTagHeader", fields: &F2, oneofs: &[] };

@@ -166,8 +166,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"request_rules\": ", "requestRules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"response_rules\": ", "responseRules", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"request_rules\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"response_rules\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata", fields: &F0, oneofs: &[] };
@@ -203,12 +203,11 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 3, 2, d::Kind::Message(<::prost_types::Value as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"type\": ", "type", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"preserve_existing_metadata_value\": ", "preserveExistingMetadataValue", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_namespace\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value\": ", 3, 2, d::Kind::Message(<::prost_types::Value as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"type\": ", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"preserve_existing_metadata_value\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.KeyValuePair",
@@ -255,13 +254,12 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"allow_content_types\": ", "allowContentTypes", 2, 1, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"allow_content_types\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
-        d::FieldInfo::new("\"allow_empty_content_type\": ", "allowEmptyContentType", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_empty_content_type\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"allow_content_types_regex\": ",
-            "allowContentTypesRegex",
             4,
             3,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M19),
@@ -306,10 +304,10 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"selectors\": ", "selectors", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"on_present\": ", "onPresent", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"on_missing\": ", "onMissing", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"on_error\": ", "onError", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"selectors\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"on_present\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"on_missing\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"on_error\": ", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Rule", fields: &F3, oneofs: &[] };
@@ -349,7 +347,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.json_to_metadata.v3.JsonToMetadata.Selector",
         fields: &F4,

@@ -404,8 +404,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"verification_status_header\": ", "verificationStatusHeader", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"verification_status_header\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.ExtractOnlyWithoutValidation", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ExtractOnlyWithoutValidation {
@@ -438,8 +437,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"requires\": ", "requires", 3, 1, d::Kind::Message(&M10), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"requires\": ", 3, 1, d::Kind::Message(&M10), d::Cardinality::Map(d::Kind::String)),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.FilterStateRule", fields: &F1, oneofs: &[] };
@@ -475,10 +474,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"fast_listener\": ", "fastListener", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"fast_listener\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"failed_refetch_duration\": ",
-            "failedRefetchDuration",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -519,13 +517,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"providers\": ", "providers", 1, 0, d::Kind::Message(&M8), d::Cardinality::Map(d::Kind::String)),
-        d::FieldInfo::new("\"rules\": ", "rules", 2, 1, d::Kind::Message(&M16), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"filter_state_rules\": ", "filterStateRules", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"bypass_cors_preflight\": ", "bypassCorsPreflight", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"requirement_map\": ", "requirementMap", 5, 4, d::Kind::Message(&M10), d::Cardinality::Map(d::Kind::String)),
-        d::FieldInfo::new("\"strip_failure_response\": ", "stripFailureResponse", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"providers\": ", 1, 0, d::Kind::Message(&M8), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"rules\": ", 2, 1, d::Kind::Message(&M16), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"filter_state_rules\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"bypass_cors_preflight\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"requirement_map\": ", 5, 4, d::Kind::Message(&M10), d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"strip_failure_response\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stat_prefix\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication", fields: &F3, oneofs: &[] };
@@ -571,8 +569,8 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"jwt_cache_size\": ", "jwtCacheSize", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"jwt_max_token_size\": ", "jwtMaxTokenSize", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"jwt_cache_size\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"jwt_max_token_size\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
     ];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtCacheConfig", fields: &F4, oneofs: &[] };
@@ -608,10 +606,10 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"claim_name\": ", "claimName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"claim_path\": ", "claimPath", 3, 2, d::Kind::Message(&M6), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"claim_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"claim_path\": ", 3, 2, d::Kind::Message(&M6), d::Cardinality::Repeated),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader", fields: &F5, oneofs: &[] };
@@ -648,8 +646,7 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtClaimToHeader.PathSegment", fields: &F6, oneofs: &[] };
     impl d::Describe for super::jwt_claim_to_header::PathSegment {
@@ -682,10 +679,9 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"value_prefix\": ", "valuePrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"value_prefix\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
     ];
     pub(crate) static M7: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtHeader", fields: &F7, oneofs: &[] };
@@ -721,57 +717,29 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 21] = [
-        d::FieldInfo::new("\"issuer\": ", "issuer", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"audiences\": ", "audiences", 2, 1, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"subjects\": ",
-            "subjects",
-            19,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"require_expiration\": ", "requireExpiration", 20, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"max_lifetime\": ",
-            "maxLifetime",
-            21,
-            4,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"remote_jwks\": ", "remoteJwks", 3, 5, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"local_jwks\": ",
-            "localJwks",
-            4,
-            6,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"forward\": ", "forward", 5, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"from_headers\": ", "fromHeaders", 6, 8, d::Kind::Message(&M7), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"from_params\": ", "fromParams", 7, 9, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"from_cookies\": ", "fromCookies", 13, 10, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"forward_payload_header\": ", "forwardPayloadHeader", 8, 11, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"issuer\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"audiences\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"subjects\": ", 19, 2, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21), d::Cardinality::Optional),
+        d::FieldInfo::new("\"require_expiration\": ", 20, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_lifetime\": ", 21, 4, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"remote_jwks\": ", 3, 5, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"local_jwks\": ", 4, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"forward\": ", 5, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"from_headers\": ", 6, 8, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"from_params\": ", 7, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"from_cookies\": ", 13, 10, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"forward_payload_header\": ", 8, 11, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"pad_forward_payload_header\": ", "padForwardPayloadHeader", 11, 12, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"payload_in_metadata\": ", "payloadInMetadata", 9, 13, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"normalize_payload_in_metadata\": ",
-            "normalizePayloadInMetadata",
-            18,
-            14,
-            d::Kind::Message(&M9),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"header_in_metadata\": ", "headerInMetadata", 14, 15, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"failed_status_in_metadata\": ", "failedStatusInMetadata", 16, 16, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"clock_skew_seconds\": ", "clockSkewSeconds", 10, 17, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"jwt_cache_config\": ", "jwtCacheConfig", 12, 18, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new("\"claim_to_headers\": ", "claimToHeaders", 15, 19, d::Kind::Message(&M5), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"clear_route_cache\": ", "clearRouteCache", 17, 20, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"pad_forward_payload_header\": ", 11, 12, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"payload_in_metadata\": ", 9, 13, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"normalize_payload_in_metadata\": ", 18, 14, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"header_in_metadata\": ", 14, 15, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"failed_status_in_metadata\": ", 16, 16, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"clock_skew_seconds\": ", 10, 17, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"jwt_cache_config\": ", 12, 18, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"claim_to_headers\": ", 15, 19, d::Kind::Message(&M5), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"clear_route_cache\": ", 17, 20, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtProvider",
@@ -851,8 +819,7 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"space_delimited_claims\": ", "spaceDelimitedClaims", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
+    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"space_delimited_claims\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated)];
     pub(crate) static M9: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtProvider.NormalizePayload", fields: &F9, oneofs: &[] };
     impl d::Describe for super::jwt_provider::NormalizePayload {
@@ -885,30 +852,13 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"provider_name\": ", "providerName", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"provider_and_audiences\": ", "providerAndAudiences", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"requires_any\": ", "requiresAny", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"requires_all\": ", "requiresAll", 4, 3, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"allow_missing_or_failed\": ",
-            "allowMissingOrFailed",
-            5,
-            4,
-            d::Kind::Message(<() as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"allow_missing\": ", "allowMissing", 6, 5, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new(
-            "\"extract_only_without_validation\": ",
-            "extractOnlyWithoutValidation",
-            7,
-            6,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"provider_name\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"provider_and_audiences\": ", 2, 1, d::Kind::Message(&M14), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"requires_any\": ", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"requires_all\": ", 4, 3, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"allow_missing_or_failed\": ", 5, 4, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"allow_missing\": ", 6, 5, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"extract_only_without_validation\": ", 7, 6, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirement",
@@ -970,8 +920,8 @@ pub(crate) mod described {
         }
     }
 
-    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new("\"requirements\": ", "requirements", 1, 0, d::Kind::Message(&M10), d::Cardinality::Repeated)
-        .rules(&[d::Rule::MinItems(2)])];
+    static F11: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"requirements\": ", 1, 0, d::Kind::Message(&M10), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M11: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementAndList", fields: &F11, oneofs: &[] };
     impl d::Describe for super::JwtRequirementAndList {
@@ -1003,8 +953,8 @@ pub(crate) mod described {
         }
     }
 
-    static F12: [d::FieldInfo; 1] = [d::FieldInfo::new("\"requirements\": ", "requirements", 1, 0, d::Kind::Message(&M10), d::Cardinality::Repeated)
-        .rules(&[d::Rule::MinItems(2)])];
+    static F12: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"requirements\": ", 1, 0, d::Kind::Message(&M10), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M12: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.JwtRequirementOrList", fields: &F12, oneofs: &[] };
     impl d::Describe for super::JwtRequirementOrList {
@@ -1037,10 +987,8 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"requirement_name\": ", "requirementName", 2, 1, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"disabled\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"requirement_name\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.PerRouteConfig",
@@ -1083,8 +1031,8 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"provider_name\": ", "providerName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"audiences\": ", "audiences", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"provider_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"audiences\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M14: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.ProviderWithAudiences", fields: &F14, oneofs: &[] };
@@ -1120,33 +1068,12 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"http_uri\": ",
-            "httpUri",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M54),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"cache_duration\": ",
-            "cacheDuration",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Lt(d::Bound::Duration(9000000000000000000)), d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new("\"async_fetch\": ", "asyncFetch", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M74),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"http_uri\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M54), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"cache_duration\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Lt(d::Bound::Duration(9000000000000000000)), d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"async_fetch\": ", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_policy\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M74), d::Cardinality::Optional),
     ];
     pub(crate) static M15: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.jwt_authn.v3.RemoteJwks", fields: &F15, oneofs: &[] };
@@ -1186,12 +1113,10 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"match\": ", "match", 1, 0, d::Kind::Message(&crate::envoy::config::route::v3::described::M51), d::Cardinality::Optional)
+        d::FieldInfo::new("\"match\": ", 1, 0, d::Kind::Message(&crate::envoy::config::route::v3::described::M51), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"requires\": ", "requires", 2, 1, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"requirement_name\": ", "requirementName", 3, 2, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"requires\": ", 2, 1, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"requirement_name\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M16: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.jwt_authn.v3.RequirementRule",

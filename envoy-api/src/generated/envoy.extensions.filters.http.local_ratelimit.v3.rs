@@ -58,35 +58,13 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 18] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"status\": ", "status", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"token_bucket\": ",
-            "tokenBucket",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"filter_enabled\": ",
-            "filterEnabled",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"filter_enforced\": ",
-            "filterEnforced",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"status\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"token_bucket\": ", 3, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_enabled\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_enforced\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"request_headers_to_add_when_not_enforced\": ",
-            "requestHeadersToAddWhenNotEnforced",
             10,
             5,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
@@ -95,7 +73,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::MaxItems(10)]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             6,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
@@ -104,24 +81,15 @@ pub(crate) mod described {
         .rules(&[d::Rule::MaxItems(10)]),
         d::FieldInfo::new(
             "\"descriptors\": ",
-            "descriptors",
             8,
             7,
             d::Kind::Message(&crate::envoy::extensions::common::ratelimit::v3::described::M1),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"stage\": ", "stage", 9, 8, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
-        d::FieldInfo::new(
-            "\"local_rate_limit_per_downstream_connection\": ",
-            "localRateLimitPerDownstreamConnection",
-            11,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"stage\": ", 9, 8, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
+        d::FieldInfo::new("\"local_rate_limit_per_downstream_connection\": ", 11, 9, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"local_cluster_rate_limit\": ",
-            "localClusterRateLimit",
             16,
             10,
             d::Kind::Message(&crate::envoy::extensions::common::ratelimit::v3::described::M0),
@@ -129,7 +97,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"enable_x_ratelimit_headers\": ",
-            "enableXRatelimitHeaders",
             12,
             11,
             d::Kind::Enum(&crate::envoy::extensions::common::ratelimit::v3::described::E1),
@@ -138,40 +105,17 @@ pub(crate) mod described {
         .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"vh_rate_limits\": ",
-            "vhRateLimits",
             13,
             12,
             d::Kind::Enum(&crate::envoy::extensions::common::ratelimit::v3::described::E0),
             d::Cardinality::Implicit,
         )
         .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"always_consume_default_token_bucket\": ",
-            "alwaysConsumeDefaultTokenBucket",
-            14,
-            13,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new(
-            "\"rate_limited_as_resource_exhausted\": ",
-            "rateLimitedAsResourceExhausted",
-            15,
-            14,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"rate_limits\": ",
-            "rateLimits",
-            17,
-            15,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M12),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"max_dynamic_descriptors\": ", "maxDynamicDescriptors", 18, 16, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"enable_retry_after_header\": ", "enableRetryAfterHeader", 19, 17, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_consume_default_token_bucket\": ", 14, 13, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"rate_limited_as_resource_exhausted\": ", 15, 14, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"rate_limits\": ", 17, 15, d::Kind::Message(&crate::envoy::config::route::v3::described::M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"max_dynamic_descriptors\": ", 18, 16, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"enable_retry_after_header\": ", 19, 17, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", fields: &F0, oneofs: &[] };

@@ -73,11 +73,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"inline_code\": ", "inlineCode", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"inline_code\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"source_codes\": ",
-            "sourceCodes",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
@@ -85,26 +84,16 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"default_source_code\": ",
-            "defaultSourceCode",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"clear_route_cache\": ", "clearRouteCache", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"filter_context\": ",
-            "filterContext",
-            6,
-            5,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"package_paths\": ", "packagePaths", 7, 6, d::Kind::String, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
-        d::FieldInfo::new("\"package_cpaths\": ", "packageCpaths", 8, 7, d::Kind::String, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"stat_prefix\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"clear_route_cache\": ", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"filter_context\": ", 6, 5, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"package_paths\": ", 7, 6, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"package_cpaths\": ", 8, 7, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.lua.v3.Lua", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Lua {
@@ -151,29 +140,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"source_code\": ",
-            "sourceCode",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"filter_context\": ",
-            "filterContext",
-            4,
-            3,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"package_paths\": ", "packagePaths", 5, 4, d::Kind::String, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
-        d::FieldInfo::new("\"package_cpaths\": ", "packageCpaths", 6, 5, d::Kind::String, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"disabled\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"name\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"source_code\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"filter_context\": ", 4, 3, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"package_paths\": ", 5, 4, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
+        d::FieldInfo::new("\"package_cpaths\": ", 6, 5, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.lua.v3.LuaPerRoute",

@@ -437,8 +437,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"same_site\": ", "sameSite", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(&d::Pattern {
+        d::FieldInfo::new("\"same_site\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"path\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(&d::Pattern {
             text: "^$|^/[^\\x00-\\x1f\\x7f \",;<>\\\\]*$",
             classes: &[
                 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -456,7 +456,7 @@ pub(crate) mod described {
             ],
             accepts: &[false, true, true, false, false, false, false, false, false, false],
         })]),
-        d::FieldInfo::new("\"partitioned\": ", "partitioned", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"partitioned\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.CookieConfig", fields: &F0, oneofs: &[] };
@@ -494,13 +494,13 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"bearer_token_cookie_config\": ", "bearerTokenCookieConfig", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"oauth_hmac_cookie_config\": ", "oauthHmacCookieConfig", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"oauth_expires_cookie_config\": ", "oauthExpiresCookieConfig", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"id_token_cookie_config\": ", "idTokenCookieConfig", 4, 3, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"refresh_token_cookie_config\": ", "refreshTokenCookieConfig", 5, 4, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"oauth_nonce_cookie_config\": ", "oauthNonceCookieConfig", 6, 5, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"code_verifier_cookie_config\": ", "codeVerifierCookieConfig", 7, 6, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"bearer_token_cookie_config\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"oauth_hmac_cookie_config\": ", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"oauth_expires_cookie_config\": ", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"id_token_cookie_config\": ", 4, 3, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"refresh_token_cookie_config\": ", 5, 4, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"oauth_nonce_cookie_config\": ", 6, 5, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"code_verifier_cookie_config\": ", 7, 6, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.CookieConfigs", fields: &F1, oneofs: &[] };
@@ -545,7 +545,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional)];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional)];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2", fields: &F2, oneofs: &[] };
     impl d::Describe for super::OAuth2 {
         const INFO: &'static d::MessageInfo = &M2;
@@ -577,64 +577,39 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 33] = [
-        d::FieldInfo::new(
-            "\"token_endpoint\": ",
-            "tokenEndpoint",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M54),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            18,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M74),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"authorization_endpoint\": ", "authorizationEndpoint", 2, 2, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"end_session_endpoint\": ", "endSessionEndpoint", 23, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"post_logout_redirect_uri\": ", "postLogoutRedirectUri", 33, 4, d::Kind::Message(&M8), d::Cardinality::Optional),
-        d::FieldInfo::new("\"credentials\": ", "credentials", 3, 5, d::Kind::Message(&M4), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"redirect_uri\": ", "redirectUri", 4, 6, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"token_endpoint\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M54), d::Cardinality::Optional),
+        d::FieldInfo::new("\"retry_policy\": ", 18, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M74), d::Cardinality::Optional),
+        d::FieldInfo::new("\"authorization_endpoint\": ", 2, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"end_session_endpoint\": ", 23, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"post_logout_redirect_uri\": ", 33, 4, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"credentials\": ", 3, 5, d::Kind::Message(&M4), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"redirect_uri\": ", 4, 6, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"redirect_path_matcher\": ",
-            "redirectPathMatcher",
             5,
             7,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M17),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"signout_path\": ",
-            "signoutPath",
-            6,
-            8,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M17),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"forward_bearer_token\": ", "forwardBearerToken", 7, 9, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"forward_id_token\": ", "forwardIdToken", 31, 10, d::Kind::Message(&M7), d::Cardinality::Optional),
-        d::FieldInfo::new("\"preserve_authorization_header\": ", "preserveAuthorizationHeader", 16, 11, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"signout_path\": ", 6, 8, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M17), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"forward_bearer_token\": ", 7, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"forward_id_token\": ", 31, 10, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"preserve_authorization_header\": ", 16, 11, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"pass_through_matcher\": ",
-            "passThroughMatcher",
             8,
             12,
             d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"auth_scopes\": ", "authScopes", 9, 13, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"resources\": ", "resources", 10, 14, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"auth_type\": ", "authType", 11, 15, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"use_refresh_token\": ", "useRefreshToken", 12, 16, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"auth_scopes\": ", 9, 13, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resources\": ", 10, 14, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"auth_type\": ", 11, 15, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"use_refresh_token\": ", 12, 16, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"default_expires_in\": ",
-            "defaultExpiresIn",
             13,
             17,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -642,7 +617,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"deny_redirect_matcher\": ",
-            "denyRedirectMatcher",
             14,
             18,
             d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
@@ -650,20 +624,18 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"default_refresh_token_expires_in\": ",
-            "defaultRefreshTokenExpiresIn",
             15,
             19,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"disable_id_token_set_cookie\": ", "disableIdTokenSetCookie", 17, 20, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disable_access_token_set_cookie\": ", "disableAccessTokenSetCookie", 19, 21, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disable_refresh_token_set_cookie\": ", "disableRefreshTokenSetCookie", 20, 22, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cookie_configs\": ", "cookieConfigs", 21, 23, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 22, 24, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_id_token_set_cookie\": ", 17, 20, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_access_token_set_cookie\": ", 19, 21, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_refresh_token_set_cookie\": ", 20, 22, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cookie_configs\": ", 21, 23, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stat_prefix\": ", 22, 24, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"csrf_token_expires_in\": ",
-            "csrfTokenExpiresIn",
             24,
             25,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -671,32 +643,23 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"code_verifier_token_expires_in\": ",
-            "codeVerifierTokenExpiresIn",
             25,
             26,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"disable_token_encryption\": ", "disableTokenEncryption", 26, 27, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disable_token_encryption\": ", 26, 27, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"allow_failed_matcher\": ",
-            "allowFailedMatcher",
             27,
             28,
             d::Kind::Message(&crate::envoy::config::route::v3::described::M7),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"original_request_uri\": ", "originalRequestUri", 28, 29, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allowed_redirect_domains\": ", "allowedRedirectDomains", 29, 30, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"use_access_token_expiry_for_id_token_cookie\": ",
-            "useAccessTokenExpiryForIdTokenCookie",
-            30,
-            31,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"private_key_jwt_config\": ", "privateKeyJwtConfig", 32, 32, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"original_request_uri\": ", 28, 29, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allowed_redirect_domains\": ", 29, 30, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"use_access_token_expiry_for_id_token_cookie\": ", 30, 31, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"private_key_jwt_config\": ", 32, 32, d::Kind::Message(&M9), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2Config", fields: &F3, oneofs: &[] };
@@ -794,10 +757,9 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"client_id\": ", "clientId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"client_id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"token_secret\": ",
-            "tokenSecret",
             2,
             1,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M12),
@@ -805,7 +767,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"hmac_secret\": ",
-            "hmacSecret",
             3,
             2,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M12),
@@ -813,27 +774,25 @@ pub(crate) mod described {
         )
         .oneof(0)
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"cookie_names\": ", "cookieNames", 4, 3, d::Kind::Message(&M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"cookie_domain\": ", "cookieDomain", 5, 4, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(
-            &d::Pattern {
-                text: "^$|^[^\\x00-\\x1f\\x7f \",;<>\\\\]+$",
-                classes: &[
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1,
-                    1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                    1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2,
-                    2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4,
-                    4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
-                    5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 7, 9, 10, 10, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                ],
-                width: 12,
-                table: &[
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0,
-                    0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                    4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                ],
-                accepts: &[false, true, false, false, false, false, false, false, false],
-            },
-        )]),
+        d::FieldInfo::new("\"cookie_names\": ", 4, 3, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cookie_domain\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(&d::Pattern {
+            text: "^$|^[^\\x00-\\x1f\\x7f \",;<>\\\\]+$",
+            classes: &[
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2, 2, 2, 2,
+                2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4,
+                4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+                5, 5, 5, 5, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 7, 9, 10, 10, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            ],
+            width: 12,
+            table: &[
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
+                0, 0, 0, 0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4,
+                4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            ],
+            accepts: &[false, true, false, false, false, false, false, false, false],
+        })]),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials",
@@ -880,19 +839,19 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"bearer_token\": ", "bearerToken", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"bearer_token\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"oauth_hmac\": ", "oauthHmac", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"oauth_hmac\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"oauth_expires\": ", "oauthExpires", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"oauth_expires\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"id_token\": ", "idToken", 4, 3, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"id_token\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"refresh_token\": ", "refreshToken", 5, 4, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"refresh_token\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"oauth_nonce\": ", "oauthNonce", 6, 5, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"oauth_nonce\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"code_verifier\": ", "codeVerifier", 7, 6, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"code_verifier\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
     ];
     pub(crate) static M5: d::MessageInfo =
@@ -939,7 +898,7 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+        [d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).rules(&[d::Rule::Required])];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2PerRoute", fields: &F6, oneofs: &[] };
     impl d::Describe for super::OAuth2PerRoute {
@@ -971,7 +930,7 @@ pub(crate) mod described {
         }
     }
 
-    static F7: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+    static F7: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
         .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }])];
     pub(crate) static M7: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.OAuth2TokenForwarding", fields: &F7, oneofs: &[] };
@@ -1005,8 +964,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"disabled\": ", "disabled", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"uri\": ", "uri", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"disabled\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"uri\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.oauth2.v3.PostLogoutRedirectUri",
@@ -1049,18 +1008,16 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"signing_algorithm\": ", "signingAlgorithm", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"signing_algorithm\": ", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"assertion_lifetime\": ",
-            "assertionLifetime",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new("\"assertion_audience\": ", "assertionAudience", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"assertion_audience\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.oauth2.v3.PrivateKeyJwtConfig", fields: &F9, oneofs: &[] };

@@ -59,7 +59,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"odcds\": ", "odcds", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"odcds\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.on_demand.v3.OnDemand", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OnDemand {
@@ -92,23 +92,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"source\": ",
-            "source",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"resources_locator\": ", "resourcesLocator", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"source\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resources_locator\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"timeout\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.on_demand.v3.OnDemandCds", fields: &F1, oneofs: &[] };
@@ -145,7 +131,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"odcds\": ", "odcds", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"odcds\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.on_demand.v3.PerRouteConfig", fields: &F2, oneofs: &[] };
     impl d::Describe for super::PerRouteConfig {

@@ -23,7 +23,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"mark\": ", "mark", 1, 0, d::Kind::U32, d::Cardinality::Implicit)];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"mark\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.original_src.v3.OriginalSrc", fields: &F0, oneofs: &[] };
     impl d::Describe for super::OriginalSrc {

@@ -213,19 +213,18 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"bucket_id_builder\": ", "bucketIdBuilder", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"bucket_id_builder\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"reporting_interval\": ",
-            "reportingInterval",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(100000000))]),
-        d::FieldInfo::new("\"deny_response_settings\": ", "denyResponseSettings", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new("\"no_assignment_behavior\": ", "noAssignmentBehavior", 4, 3, d::Kind::Message(&M6), d::Cardinality::Optional),
-        d::FieldInfo::new("\"expired_assignment_behavior\": ", "expiredAssignmentBehavior", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"deny_response_settings\": ", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"no_assignment_behavior\": ", 4, 3, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"expired_assignment_behavior\": ", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings", fields: &F0, oneofs: &[] };
@@ -266,9 +265,8 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"bucket_id_builder\": ", "bucketIdBuilder", 1, 0, d::Kind::Message(&M2), d::Cardinality::Map(d::Kind::String))
-            .rules(&[d::Rule::MinItems(1)])];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"bucket_id_builder\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Map(d::Kind::String))
+        .rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder",
         fields: &F1,
@@ -304,16 +302,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"string_value\": ", "stringValue", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"custom_value\": ",
-            "customValue",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"string_value\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"custom_value\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.BucketIdBuilder.ValueBuilder",
@@ -366,19 +357,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"http_status\": ",
-            "httpStatus",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"http_body\": ", "httpBody", 2, 1, d::Kind::Bytes, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"grpc_status\": ", "grpcStatus", 3, 2, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"http_status\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"http_body\": ", 2, 1, d::Kind::Bytes, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"grpc_status\": ", 3, 2, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
@@ -429,23 +412,15 @@ pub(crate) mod described {
     static F4: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"expired_assignment_behavior_timeout\": ",
-            "expiredAssignmentBehaviorTimeout",
             1,
             0,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gt(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"fallback_rate_limit\": ",
-            "fallbackRateLimit",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M9),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"reuse_last_assignment\": ", "reuseLastAssignment", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"fallback_rate_limit\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M9), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"reuse_last_assignment\": ", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.ExpiredAssignmentBehavior",
@@ -532,15 +507,9 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"fallback_rate_limit\": ",
-        "fallbackRateLimit",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::r#type::v3::described::M9),
-        d::Cardinality::Optional,
-    )
-    .oneof(0)];
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"fallback_rate_limit\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M9), d::Cardinality::Optional)
+            .oneof(0)];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaBucketSettings.NoAssignmentBehavior",
         fields: &F6,
@@ -583,44 +552,15 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"rlqs_server\": ",
-            "rlqsServer",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"domain\": ", "domain", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"bucket_matchers\": ",
-            "bucketMatchers",
-            3,
-            2,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"filter_enabled\": ",
-            "filterEnabled",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"filter_enforced\": ",
-            "filterEnforced",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"rlqs_server\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"domain\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"bucket_matchers\": ", 3, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"filter_enabled\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
+        d::FieldInfo::new("\"filter_enforced\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"request_headers_to_add_when_not_enforced\": ",
-            "requestHeadersToAddWhenNotEnforced",
             6,
             5,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
@@ -670,15 +610,8 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"domain\": ", "domain", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"bucket_matchers\": ",
-            "bucketMatchers",
-            2,
-            1,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"domain\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"bucket_matchers\": ", 2, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
     ];
     pub(crate) static M8: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride", fields: &F8, oneofs: &[] };

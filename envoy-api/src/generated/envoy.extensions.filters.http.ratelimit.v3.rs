@@ -204,75 +204,36 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 19] = [
-        d::FieldInfo::new("\"domain\": ", "domain", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"stage\": ", "stage", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
-        d::FieldInfo::new("\"request_type\": ", "requestType", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"domain\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stage\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(10))]),
+        d::FieldInfo::new("\"request_type\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::In(&["internal", "external", "both", ""])]),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            4,
-            3,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"failure_mode_deny\": ", "failureModeDeny", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"rate_limited_as_resource_exhausted\": ",
-            "rateLimitedAsResourceExhausted",
-            6,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"timeout\": ", 4, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"failure_mode_deny\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"rate_limited_as_resource_exhausted\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"rate_limit_service\": ",
-            "rateLimitService",
             7,
             6,
             d::Kind::Message(&crate::envoy::config::ratelimit::v3::described::M0),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"enable_x_ratelimit_headers\": ", "enableXRatelimitHeaders", 8, 7, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"disable_x_envoy_ratelimited_header\": ",
-            "disableXEnvoyRatelimitedHeader",
-            9,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"rate_limited_status\": ",
-            "rateLimitedStatus",
-            10,
-            9,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"enable_x_ratelimit_headers\": ", 8, 7, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"disable_x_envoy_ratelimited_header\": ", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"rate_limited_status\": ", 10, 9, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             11,
             10,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(10)]),
-        d::FieldInfo::new(
-            "\"status_on_error\": ",
-            "statusOnError",
-            12,
-            11,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 13, 12, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"status_on_error\": ", 12, 11, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stat_prefix\": ", 13, 12, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"filter_enabled\": ",
-            "filterEnabled",
             14,
             13,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
@@ -280,7 +241,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"filter_enforced\": ",
-            "filterEnforced",
             15,
             14,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
@@ -288,22 +248,14 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"failure_mode_deny_percent\": ",
-            "failureModeDenyPercent",
             16,
             15,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"rate_limits\": ",
-            "rateLimits",
-            17,
-            16,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M12),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 18, 17, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"enable_retry_after_header\": ", "enableRetryAfterHeader", 19, 18, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"rate_limits\": ", 17, 16, d::Kind::Message(&crate::envoy::config::route::v3::described::M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"metadata_namespace\": ", 18, 17, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_retry_after_header\": ", 19, 18, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimit", fields: &F0, oneofs: &[] };
@@ -373,18 +325,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"vh_rate_limits\": ", "vhRateLimits", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"override_option\": ", "overrideOption", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"rate_limits\": ",
-            "rateLimits",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M12),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"domain\": ", "domain", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"vh_rate_limits\": ", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"override_option\": ", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"rate_limits\": ", 3, 2, d::Kind::Message(&crate::envoy::config::route::v3::described::M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"domain\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute", fields: &F1, oneofs: &[] };

@@ -52,34 +52,13 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
-        d::FieldInfo::new("\"rules_stat_prefix\": ", "rulesStatPrefix", 6, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            4,
-            2,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"shadow_rules\": ",
-            "shadowRules",
-            2,
-            3,
-            d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"shadow_matcher\": ",
-            "shadowMatcher",
-            5,
-            4,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"shadow_rules_stat_prefix\": ", "shadowRulesStatPrefix", 3, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"track_per_rule_stats\": ", "trackPerRuleStats", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"rules_stat_prefix\": ", 6, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"matcher\": ", 4, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"shadow_rules\": ", 2, 3, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"shadow_matcher\": ", 5, 4, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"shadow_rules_stat_prefix\": ", 3, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"track_per_rule_stats\": ", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.rbac.v3.RBAC", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Rbac {
@@ -123,7 +102,7 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"rbac\": ", "rbac", 2, 0, d::Kind::Message(&M0), d::Cardinality::Optional)];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"rbac\": ", 2, 0, d::Kind::Message(&M0), d::Cardinality::Optional)];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.rbac.v3.RBACPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::RbacPerRoute {

@@ -63,46 +63,35 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"dynamic_stats\": ", "dynamicStats", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"start_child_span\": ", "startChildSpan", 2, 1, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"dynamic_stats\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"start_child_span\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"upstream_log\": ",
-            "upstreamLog",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"upstream_log_options\": ", "upstreamLogOptions", 9, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"suppress_envoy_headers\": ", "suppressEnvoyHeaders", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"strict_check_headers\": ", "strictCheckHeaders", 5, 5, d::Kind::String, d::Cardinality::Repeated).rules(&[
-            d::Rule::Each(&[d::Rule::In(&[
-                "x-envoy-upstream-rq-timeout-ms",
-                "x-envoy-upstream-rq-per-try-timeout-ms",
-                "x-envoy-max-retries",
-                "x-envoy-retry-grpc-on",
-                "x-envoy-retry-on",
-            ])]),
-        ]),
-        d::FieldInfo::new("\"respect_expected_rq_timeout\": ", "respectExpectedRqTimeout", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"suppress_grpc_request_failure_code_stats\": ",
-            "suppressGrpcRequestFailureCodeStats",
-            7,
-            7,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"upstream_log_options\": ", 9, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"suppress_envoy_headers\": ", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"strict_check_headers\": ", 5, 5, d::Kind::String, d::Cardinality::Repeated).rules(&[d::Rule::Each(&[d::Rule::In(&[
+            "x-envoy-upstream-rq-timeout-ms",
+            "x-envoy-upstream-rq-per-try-timeout-ms",
+            "x-envoy-max-retries",
+            "x-envoy-retry-grpc-on",
+            "x-envoy-retry-on",
+        ])])]),
+        d::FieldInfo::new("\"respect_expected_rq_timeout\": ", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"suppress_grpc_request_failure_code_stats\": ", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"upstream_http_filters\": ",
-            "upstreamHttpFilters",
             8,
             8,
             d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M10),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"reject_connect_request_early_data\": ", "rejectConnectRequestEarlyData", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"reject_connect_request_early_data\": ", 10, 9, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.router.v3.Router", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Router {
@@ -153,17 +142,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"flush_upstream_log_on_upstream_stream\": ",
-            "flushUpstreamLogOnUpstreamStream",
-            1,
-            0,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"flush_upstream_log_on_upstream_stream\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"upstream_log_flush_interval\": ",
-            "upstreamLogFlushInterval",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),

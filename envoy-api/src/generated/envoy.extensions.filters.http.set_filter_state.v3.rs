@@ -28,13 +28,12 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"on_request_headers\": ",
-            "onRequestHeaders",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"clear_route_cache\": ", "clearRouteCache", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"clear_route_cache\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.set_filter_state.v3.Config", fields: &F0, oneofs: &[] };

@@ -50,11 +50,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"metadata_namespace\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"metadata\": ", "metadata", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"metadata\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.set_metadata.v3.Config", fields: &F0, oneofs: &[] };
@@ -92,11 +92,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"allow_overwrite\": ", "allowOverwrite", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"value\": ", "value", 3, 2, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"typed_value\": ", "typedValue", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"metadata_namespace\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"allow_overwrite\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"value\": ", 3, 2, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"typed_value\": ", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.set_metadata.v3.Metadata", fields: &F1, oneofs: &[] };

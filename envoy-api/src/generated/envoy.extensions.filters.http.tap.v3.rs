@@ -32,16 +32,15 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 4] = [
         d::FieldInfo::new(
             "\"common_config\": ",
-            "commonConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::common::tap::v3::described::M1),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"record_headers_received_time\": ", "recordHeadersReceivedTime", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"record_downstream_connection\": ", "recordDownstreamConnection", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"record_upstream_connection\": ", "recordUpstreamConnection", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"record_headers_received_time\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"record_downstream_connection\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"record_upstream_connection\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.http.tap.v3.Tap", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Tap {

@@ -28,24 +28,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"token_bucket\": ",
-            "tokenBucket",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"runtime_enabled\": ",
-            "runtimeEnabled",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"token_bucket\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M13), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"runtime_enabled\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit", fields: &F0, oneofs: &[] };

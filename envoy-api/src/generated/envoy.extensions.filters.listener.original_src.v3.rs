@@ -26,8 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"bind_port\": ", "bindPort", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"mark\": ", "mark", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"bind_port\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"mark\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.listener.original_src.v3.OriginalSrc", fields: &F0, oneofs: &[] };

@@ -149,33 +149,18 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"rules\": ", "rules", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"allow_requests_without_proxy_protocol\": ",
-            "allowRequestsWithoutProxyProtocol",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"allow_requests_without_proxy_protocol\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"pass_through_tlvs\": ",
-            "passThroughTlvs",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M67),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"disallowed_versions\": ",
-            "disallowedVersions",
-            4,
-            3,
-            d::Kind::Enum(&crate::envoy::config::core::v3::described::E6),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"tlv_location\": ", "tlvLocation", 6, 5, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disallowed_versions\": ", 4, 3, d::Kind::Enum(&crate::envoy::config::core::v3::described::E6), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"stat_prefix\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tlv_location\": ", 6, 5, d::Kind::Enum(&E1), d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol", fields: &F0, oneofs: &[] };
@@ -219,9 +204,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"metadata_namespace\": ", "metadataNamespace", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"value_string_encoding\": ", "valueStringEncoding", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_namespace\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value_string_encoding\": ", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.KeyValuePair", fields: &F1, oneofs: &[] };
@@ -259,8 +244,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"tlv_type\": ", "tlvType", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lt(d::Bound::Int(256))]),
-        d::FieldInfo::new("\"on_tlv_present\": ", "onTlvPresent", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tlv_type\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lt(d::Bound::Int(256))]),
+        d::FieldInfo::new("\"on_tlv_present\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol.Rule", fields: &F2, oneofs: &[] };

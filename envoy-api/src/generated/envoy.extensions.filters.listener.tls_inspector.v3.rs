@@ -32,19 +32,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"enable_ja3_fingerprinting\": ", "enableJa3Fingerprinting", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"enable_ja4_fingerprinting\": ", "enableJa4Fingerprinting", 3, 1, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"initial_read_buffer_size\": ", "initialReadBufferSize", 2, 2, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"enable_ja3_fingerprinting\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_ja4_fingerprinting\": ", 3, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"initial_read_buffer_size\": ", 2, 2, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lt(d::Bound::Int(65537)), d::Rule::Gt(d::Bound::Int(255))]),
-        d::FieldInfo::new(
-            "\"close_connection_on_client_hello_parsing_errors\": ",
-            "closeConnectionOnClientHelloParsingErrors",
-            4,
-            3,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"max_client_hello_size\": ", "maxClientHelloSize", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"close_connection_on_client_hello_parsing_errors\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_client_hello_size\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(16384)), d::Rule::Gt(d::Bound::Int(255))]),
     ];
     pub(crate) static M0: d::MessageInfo =

@@ -30,18 +30,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"max_connections\": ", "maxConnections", 2, 1, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"delay\": ", "delay", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"runtime_enabled\": ",
-            "runtimeEnabled",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M78),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"max_connections\": ", 2, 1, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"delay\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"runtime_enabled\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M78), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit", fields: &F0, oneofs: &[] };

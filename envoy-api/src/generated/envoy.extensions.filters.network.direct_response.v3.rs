@@ -23,14 +23,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"response\": ",
-        "response",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-        d::Cardinality::Optional,
-    )];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"response\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.direct_response.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {

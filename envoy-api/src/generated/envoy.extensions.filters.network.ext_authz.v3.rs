@@ -46,20 +46,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 12] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"failure_mode_allow\": ", "failureModeAllow", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"include_peer_certificate\": ", "includePeerCertificate", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"grpc_service\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"failure_mode_allow\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"include_peer_certificate\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"transport_api_version\": ",
-            "transportApiVersion",
             5,
             4,
             d::Kind::Enum(&crate::envoy::config::core::v3::described::E1),
@@ -68,25 +60,17 @@ pub(crate) mod described {
         .rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"filter_enabled_metadata\": ",
-            "filterEnabledMetadata",
             6,
             5,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"bootstrap_metadata_labels_key\": ", "bootstrapMetadataLabelsKey", 7, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"include_tls_session\": ", "includeTlsSession", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"send_tls_alert_on_denial\": ", "sendTlsAlertOnDenial", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"metadata_context_namespaces\": ", "metadataContextNamespaces", 10, 9, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"typed_metadata_context_namespaces\": ",
-            "typedMetadataContextNamespaces",
-            11,
-            10,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"shadow_mode\": ", "shadowMode", 12, 11, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"bootstrap_metadata_labels_key\": ", 7, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"include_tls_session\": ", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"send_tls_alert_on_denial\": ", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_context_namespaces\": ", 10, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"typed_metadata_context_namespaces\": ", 11, 10, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"shadow_mode\": ", 12, 11, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz", fields: &F0, oneofs: &[] };

@@ -840,7 +840,7 @@ pub(crate) mod described {
         const INFO: &'static d::EnumInfo = &E4;
     }
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager",
         fields: &F0,
@@ -876,8 +876,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"https_destination_ports\": ", "httpsDestinationPorts", 1, 0, d::Kind::U32, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"http_destination_ports\": ", "httpDestinationPorts", 2, 1, d::Kind::U32, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"https_destination_ports\": ", 1, 0, d::Kind::U32, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"http_destination_ports\": ", 2, 1, d::Kind::U32, d::Cardinality::Repeated),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ForwardProtoConfig", fields: &F1, oneofs: &[] };
@@ -913,41 +913,25 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 60] = [
-        d::FieldInfo::new("\"codec_type\": ", "codecType", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"rds\": ", "rds", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"route_config\": ",
-            "routeConfig",
-            4,
-            3,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M50),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"scoped_routes\": ", "scopedRoutes", 31, 4, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"http_filters\": ", "httpFilters", 5, 5, d::Kind::Message(&M10), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"add_user_agent\": ", "addUserAgent", 6, 6, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"tracing\": ", "tracing", 7, 7, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"codec_type\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"stat_prefix\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"rds\": ", 3, 2, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"route_config\": ", 4, 3, d::Kind::Message(&crate::envoy::config::route::v3::described::M50), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"scoped_routes\": ", 31, 4, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"http_filters\": ", 5, 5, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"add_user_agent\": ", 6, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"tracing\": ", 7, 7, d::Kind::Message(&M8), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"common_http_protocol_options\": ",
-            "commonHttpProtocolOptions",
             35,
             8,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M52),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"http1_safe_max_connection_duration\": ",
-            "http1SafeMaxConnectionDuration",
-            58,
-            9,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"http1_safe_max_connection_duration\": ", 58, 9, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"http_protocol_options\": ",
-            "httpProtocolOptions",
             8,
             10,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M46),
@@ -955,7 +939,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"http2_protocol_options\": ",
-            "http2ProtocolOptions",
             9,
             11,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M49),
@@ -963,29 +946,24 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"http3_protocol_options\": ",
-            "http3ProtocolOptions",
             44,
             12,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M51),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"server_name\": ", "serverName", 10, 13, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"server_header_transformation\": ", "serverHeaderTransformation", 34, 14, d::Kind::Enum(&E4), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"server_name\": ", 10, 13, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"server_header_transformation\": ", 34, 14, d::Kind::Enum(&E4), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"scheme_header_transformation\": ",
-            "schemeHeaderTransformation",
             48,
             15,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M83),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"max_request_headers_kb\": ", "maxRequestHeadersKb", 29, 16, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"max_request_headers_kb\": ", 29, 16, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(8192)), d::Rule::Gt(d::Bound::Int(0))]),
         d::FieldInfo::new(
             "\"stream_idle_timeout\": ",
-            "streamIdleTimeout",
             24,
             17,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -993,7 +971,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"stream_flush_timeout\": ",
-            "streamFlushTimeout",
             59,
             18,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -1001,7 +978,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"request_timeout\": ",
-            "requestTimeout",
             28,
             19,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -1009,32 +985,16 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"request_headers_timeout\": ",
-            "requestHeadersTimeout",
             41,
             20,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new(
-            "\"drain_timeout\": ",
-            "drainTimeout",
-            12,
-            21,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"drain_timeout_jitter\": ",
-            "drainTimeoutJitter",
-            62,
-            22,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"drain_timeout\": ", 12, 21, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"drain_timeout_jitter\": ", 62, 22, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"delayed_close_timeout\": ",
-            "delayedCloseTimeout",
             26,
             23,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -1042,7 +1002,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"access_log\": ",
-            "accessLog",
             13,
             24,
             d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
@@ -1050,7 +1009,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"access_log_flush_interval\": ",
-            "accessLogFlushInterval",
             54,
             25,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -1058,14 +1016,13 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))])
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"flush_access_log_on_new_request\": ", "flushAccessLogOnNewRequest", 55, 26, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"flush_access_log_on_new_request\": ", 55, 26, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"access_log_options\": ", "accessLogOptions", 56, 27, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new("\"use_remote_address\": ", "useRemoteAddress", 14, 28, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"xff_num_trusted_hops\": ", "xffNumTrustedHops", 19, 29, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"access_log_options\": ", 56, 27, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"use_remote_address\": ", 14, 28, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"xff_num_trusted_hops\": ", 19, 29, d::Kind::U32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"original_ip_detection_extensions\": ",
-            "originalIpDetectionExtensions",
             46,
             30,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -1073,90 +1030,51 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"early_header_mutation_extensions\": ",
-            "earlyHeaderMutationExtensions",
             52,
             31,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"internal_address_config\": ", "internalAddressConfig", 25, 32, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new("\"skip_xff_append\": ", "skipXffAppend", 21, 33, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"via\": ", "via", 22, 34, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new("\"generate_request_id\": ", "generateRequestId", 15, 35, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"preserve_external_request_id\": ", "preserveExternalRequestId", 32, 36, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"always_set_request_id_in_response\": ", "alwaysSetRequestIdInResponse", 37, 37, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"forward_client_cert_details\": ", "forwardClientCertDetails", 16, 38, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"set_current_client_cert_details\": ",
-            "setCurrentClientCertDetails",
-            17,
-            39,
-            d::Kind::Message(&M7),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"internal_address_config\": ", 25, 32, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"skip_xff_append\": ", 21, 33, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"via\": ", 22, 34, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"generate_request_id\": ", 15, 35, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"preserve_external_request_id\": ", 32, 36, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"always_set_request_id_in_response\": ", 37, 37, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"forward_client_cert_details\": ", 16, 38, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"set_current_client_cert_details\": ", 17, 39, d::Kind::Message(&M7), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"forward_client_cert_matcher\": ",
-            "forwardClientCertMatcher",
             60,
             40,
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"proxy_100_continue\": ", "proxy100Continue", 18, 41, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"represent_ipv4_remote_address_as_ipv4_mapped_ipv6\": ",
-            "representIpv4RemoteAddressAsIpv4MappedIpv6",
-            20,
-            42,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"upgrade_configs\": ", "upgradeConfigs", 23, 43, d::Kind::Message(&M9), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"normalize_path\": ", "normalizePath", 30, 44, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"merge_slashes\": ", "mergeSlashes", 33, 45, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"path_with_escaped_slashes_action\": ",
-            "pathWithEscapedSlashesAction",
-            45,
-            46,
-            d::Kind::Enum(&E3),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"request_id_extension\": ", "requestIdExtension", 36, 47, d::Kind::Message(&M13), d::Cardinality::Optional),
-        d::FieldInfo::new("\"local_reply_config\": ", "localReplyConfig", 38, 48, d::Kind::Message(&M11), d::Cardinality::Optional),
-        d::FieldInfo::new("\"strip_matching_host_port\": ", "stripMatchingHostPort", 39, 49, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"strip_any_host_port\": ", "stripAnyHostPort", 42, 50, d::Kind::Bool, d::Cardinality::Optional).oneof(1),
-        d::FieldInfo::new(
-            "\"stream_error_on_invalid_http_message\": ",
-            "streamErrorOnInvalidHttpMessage",
-            40,
-            51,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new("\"path_normalization_options\": ", "pathNormalizationOptions", 43, 52, d::Kind::Message(&M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"strip_trailing_host_dot\": ", "stripTrailingHostDot", 47, 53, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"proxy_status_config\": ", "proxyStatusConfig", 49, 54, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"proxy_100_continue\": ", 18, 41, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"represent_ipv4_remote_address_as_ipv4_mapped_ipv6\": ", 20, 42, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upgrade_configs\": ", 23, 43, d::Kind::Message(&M9), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"normalize_path\": ", 30, 44, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"merge_slashes\": ", 33, 45, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path_with_escaped_slashes_action\": ", 45, 46, d::Kind::Enum(&E3), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_id_extension\": ", 36, 47, d::Kind::Message(&M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"local_reply_config\": ", 38, 48, d::Kind::Message(&M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"strip_matching_host_port\": ", 39, 49, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"strip_any_host_port\": ", 42, 50, d::Kind::Bool, d::Cardinality::Optional).oneof(1),
+        d::FieldInfo::new("\"stream_error_on_invalid_http_message\": ", 40, 51, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"path_normalization_options\": ", 43, 52, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"strip_trailing_host_dot\": ", 47, 53, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"proxy_status_config\": ", 49, 54, d::Kind::Message(&M6), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"typed_header_validation_config\": ",
-            "typedHeaderValidationConfig",
             50,
             55,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"append_x_forwarded_port\": ", "appendXForwardedPort", 51, 56, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"append_local_overload\": ", "appendLocalOverload", 57, 57, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"add_proxy_protocol_connection_state\": ",
-            "addProxyProtocolConnectionState",
-            53,
-            58,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new("\"forward_proto_config\": ", "forwardProtoConfig", 61, 59, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"append_x_forwarded_port\": ", 51, 56, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"append_local_overload\": ", 57, 57, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"add_proxy_protocol_connection_state\": ", 53, 58, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"forward_proto_config\": ", 61, 59, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
@@ -1321,22 +1239,14 @@ pub(crate) mod described {
     static F3: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"access_log_flush_interval\": ",
-            "accessLogFlushInterval",
             1,
             0,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new("\"flush_access_log_on_new_request\": ", "flushAccessLogOnNewRequest", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"flush_log_on_tunnel_successfully_established\": ",
-            "flushLogOnTunnelSuccessfullyEstablished",
-            3,
-            2,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"flush_access_log_on_new_request\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"flush_log_on_tunnel_successfully_established\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.HcmAccessLogOptions",
@@ -1377,15 +1287,8 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"unix_sockets\": ", "unixSockets", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"cidr_ranges\": ",
-            "cidrRanges",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"unix_sockets\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cidr_ranges\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Repeated),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.InternalAddressConfig",
@@ -1426,7 +1329,6 @@ pub(crate) mod described {
     static F5: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"forwarding_transformation\": ",
-            "forwardingTransformation",
             1,
             0,
             d::Kind::Message(&crate::envoy::r#type::http::v3::described::M2),
@@ -1434,7 +1336,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"http_filter_transformation\": ",
-            "httpFilterTransformation",
             2,
             1,
             d::Kind::Message(&crate::envoy::r#type::http::v3::described::M2),
@@ -1478,19 +1379,12 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"remove_details\": ", "removeDetails", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"remove_connection_termination_details\": ",
-            "removeConnectionTerminationDetails",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"remove_response_flags\": ", "removeResponseFlags", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"set_recommended_response_code\": ", "setRecommendedResponseCode", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"use_node_id\": ", "useNodeId", 5, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"literal_proxy_name\": ", "literalProxyName", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"remove_details\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"remove_connection_termination_details\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"remove_response_flags\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"set_recommended_response_code\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_node_id\": ", 5, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"literal_proxy_name\": ", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ProxyStatusConfig",
@@ -1541,13 +1435,13 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"subject\": ", "subject", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"cert\": ", "cert", 3, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"chain\": ", "chain", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"dns\": ", "dns", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"uri\": ", "uri", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"issuer\": ", "issuer", 8, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"format\": ", "format", 7, 6, d::Kind::Enum(&E2), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"subject\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"cert\": ", 3, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"chain\": ", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"dns\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"uri\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"issuer\": ", 8, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"format\": ", 7, 6, d::Kind::Enum(&E2), d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails",
@@ -1596,52 +1490,17 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 11] = [
-        d::FieldInfo::new(
-            "\"client_sampling\": ",
-            "clientSampling",
-            3,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"random_sampling\": ",
-            "randomSampling",
-            4,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"overall_sampling\": ",
-            "overallSampling",
-            5,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"verbose\": ", "verbose", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_path_tag_length\": ", "maxPathTagLength", 7, 4, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"custom_tags\": ",
-            "customTags",
-            8,
-            5,
-            d::Kind::Message(&crate::envoy::r#type::tracing::v3::described::M0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"provider\": ",
-            "provider",
-            9,
-            6,
-            d::Kind::Message(&crate::envoy::config::trace::v3::described::M9),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"spawn_upstream_span\": ", "spawnUpstreamSpan", 10, 7, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"operation\": ", "operation", 11, 8, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"upstream_operation\": ", "upstreamOperation", 12, 9, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"no_context_propagation\": ", "noContextPropagation", 13, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"client_sampling\": ", 3, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"random_sampling\": ", 4, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"overall_sampling\": ", 5, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"verbose\": ", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_path_tag_length\": ", 7, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"custom_tags\": ", 8, 5, d::Kind::Message(&crate::envoy::r#type::tracing::v3::described::M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"provider\": ", 9, 6, d::Kind::Message(&crate::envoy::config::trace::v3::described::M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"spawn_upstream_span\": ", 10, 7, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"operation\": ", 11, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"upstream_operation\": ", 12, 9, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"no_context_propagation\": ", 13, 10, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing",
@@ -1698,9 +1557,9 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"upgrade_type\": ", "upgradeType", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"filters\": ", "filters", 2, 1, d::Kind::Message(&M10), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"enabled\": ", "enabled", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"upgrade_type\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filters\": ", 2, 1, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"enabled\": ", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig",
@@ -1741,20 +1600,18 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 4, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 4, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"config_discovery\": ",
-            "configDiscovery",
             5,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M19),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"is_optional\": ", "isOptional", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"disabled\": ", "disabled", 7, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"is_optional\": ", 6, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"disabled\": ", 7, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter",
@@ -1803,15 +1660,8 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"mappers\": ", "mappers", 1, 0, d::Kind::Message(&M14), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"body_format\": ",
-            "bodyFormat",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"mappers\": ", 1, 0, d::Kind::Message(&M14), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"body_format\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M92), d::Cardinality::Optional),
     ];
     pub(crate) static M11: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.LocalReplyConfig", fields: &F11, oneofs: &[] };
@@ -1847,15 +1697,8 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"config_source\": ",
-            "configSource",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"route_config_name\": ", "routeConfigName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config_source\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"route_config_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M12: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.Rds", fields: &F12, oneofs: &[] };
@@ -1891,7 +1734,7 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"typed_config\": ", "typedConfig", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
+        [d::FieldInfo::new("\"typed_config\": ", 1, 0, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)];
     pub(crate) static M13: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension", fields: &F13, oneofs: &[] };
     impl d::Describe for super::RequestIdExtension {
@@ -1924,35 +1767,20 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"filter\": ",
-            "filter",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M1),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"status_code\": ", "statusCode", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"filter\": ", 1, 0, d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M1), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"status_code\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
-        d::FieldInfo::new("\"body\": ", "body", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"body\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"body_format_override\": ",
-            "bodyFormatOverride",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"headers_to_add\": ",
-            "headersToAdd",
-            5,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"headers_to_add\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M37), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1000)]),
     ];
     pub(crate) static M14: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ResponseMapper", fields: &F14, oneofs: &[] };
@@ -1996,14 +1824,13 @@ pub(crate) mod described {
     static F15: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"scoped_rds_config_source\": ",
-            "scopedRdsConfigSource",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"srds_resources_locator\": ", "srdsResourcesLocator", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"srds_resources_locator\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M15: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds", fields: &F15, oneofs: &[] };
@@ -2040,7 +1867,6 @@ pub(crate) mod described {
 
     static F16: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"scoped_route_configurations\": ",
-        "scopedRouteConfigurations",
         1,
         0,
         d::Kind::Message(&crate::envoy::config::route::v3::described::M55),
@@ -2082,27 +1908,17 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"scope_key_builder\": ", "scopeKeyBuilder", 2, 1, d::Kind::Message(&M18), d::Cardinality::Optional)
-            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"scope_key_builder\": ", 2, 1, d::Kind::Message(&M18), d::Cardinality::Optional).rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"rds_config_source\": ",
-            "rdsConfigSource",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"scoped_route_configurations_list\": ",
-            "scopedRouteConfigurationsList",
-            4,
-            3,
-            d::Kind::Message(&M16),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"scoped_rds\": ", "scopedRds", 5, 4, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"scoped_route_configurations_list\": ", 4, 3, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"scoped_rds\": ", 5, 4, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes",
@@ -2151,7 +1967,7 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"fragments\": ", "fragments", 1, 0, d::Kind::Message(&M19), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"fragments\": ", 1, 0, d::Kind::Message(&M19), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M18: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder",
         fields: &F18,
@@ -2187,7 +2003,7 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"header_value_extractor\": ", "headerValueExtractor", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional).oneof(0)];
+        [d::FieldInfo::new("\"header_value_extractor\": ", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional).oneof(0)];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder",
         fields: &F19,
@@ -2227,11 +2043,11 @@ pub(crate) mod described {
     }
 
     static F20: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"element_separator\": ", "elementSeparator", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"index\": ", "index", 3, 2, d::Kind::U32, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"element\": ", "element", 4, 3, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"element_separator\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"index\": ", 3, 2, d::Kind::U32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"element\": ", 4, 3, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M20: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder.HeaderValueExtractor",
@@ -2286,8 +2102,8 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"separator\": ", "separator", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"separator\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"key\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M21: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder.HeaderValueExtractor.KvElement",

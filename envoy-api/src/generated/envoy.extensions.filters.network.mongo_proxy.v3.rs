@@ -34,20 +34,18 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"access_log\": ", "accessLog", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"access_log\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"delay\": ",
-            "delay",
             3,
             2,
             d::Kind::Message(&crate::envoy::extensions::filters::common::fault::v3::described::M0),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"emit_dynamic_metadata\": ", "emitDynamicMetadata", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"commands\": ", "commands", 5, 4, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"max_bson_depth\": ", "maxBsonDepth", 6, 5, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"emit_dynamic_metadata\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"commands\": ", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"max_bson_depth\": ", 6, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy", fields: &F0, oneofs: &[] };

@@ -34,29 +34,20 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"domain\": ", "domain", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"domain\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"descriptors\": ",
-            "descriptors",
             3,
             2,
             d::Kind::Message(&crate::envoy::extensions::common::ratelimit::v3::described::M2),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            4,
-            3,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"failure_mode_deny\": ", "failureModeDeny", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"timeout\": ", 4, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"failure_mode_deny\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"rate_limit_service\": ",
-            "rateLimitService",
             6,
             5,
             d::Kind::Message(&crate::envoy::config::ratelimit::v3::described::M0),

@@ -428,24 +428,16 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 5] = [
         d::FieldInfo::new(
             "\"credential_provider\": ",
-            "credentialProvider",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::common::aws::v3::described::M2),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"cache_name\": ", "cacheName", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"service_name\": ", "serviceName", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"region\": ", "region", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"expiration_time\": ",
-            "expirationTime",
-            5,
-            4,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Lte(d::Bound::Duration(900000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"cache_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"service_name\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"region\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expiration_time\": ", 5, 4, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Lte(d::Bound::Duration(900000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.AwsIam", fields: &F0, oneofs: &[] };
@@ -487,15 +479,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"enable_auth_expiration\": ", "enableAuthExpiration", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional),
+        d::FieldInfo::new("\"enable_auth_expiration\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider", fields: &F1, oneofs: &[] };
@@ -531,26 +516,12 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"auth_password\": ",
-            "authPassword",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"auth_username\": ",
-            "authUsername",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
-        d::FieldInfo::new("\"aws_iam\": ", "awsIam", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"credentials\": ", "credentials", 4, 3, d::Kind::Message(&M3), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"auth_password\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
+        d::FieldInfo::new("\"auth_username\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
+        d::FieldInfo::new("\"aws_iam\": ", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"credentials\": ", 4, 3, d::Kind::Message(&M3), d::Cardinality::Repeated),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions", fields: &F2, oneofs: &[] };
@@ -590,32 +561,11 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"auth_password\": ",
-            "authPassword",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"auth_username\": ",
-            "authUsername",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
+        d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"auth_password\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
+        d::FieldInfo::new("\"auth_username\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProtocolOptions.Credential", fields: &F3, oneofs: &[] };
@@ -653,13 +603,12 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"settings\": ", "settings", 3, 1, d::Kind::Message(&M5), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"latency_in_micros\": ", "latencyInMicros", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"prefix_routes\": ", "prefixRoutes", 5, 3, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"settings\": ", 3, 1, d::Kind::Message(&M5), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"latency_in_micros\": ", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"prefix_routes\": ", 5, 3, d::Kind::Message(&M7), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"downstream_auth_password\": ",
-            "downstreamAuthPassword",
             6,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
@@ -669,27 +618,24 @@ pub(crate) mod described {
         .sensitive(),
         d::FieldInfo::new(
             "\"downstream_auth_passwords\": ",
-            "downstreamAuthPasswords",
             9,
             5,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Repeated,
         )
         .sensitive(),
-        d::FieldInfo::new("\"faults\": ", "faults", 8, 6, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"faults\": ", 8, 6, d::Kind::Message(&M11), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"downstream_auth_username\": ",
-            "downstreamAuthUsername",
             7,
             7,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         )
         .sensitive(),
-        d::FieldInfo::new("\"external_auth_provider\": ", "externalAuthProvider", 10, 8, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"custom_commands\": ", "customCommands", 11, 9, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"protocol_version\": ", "protocolVersion", 12, 10, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"external_auth_provider\": ", 10, 8, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"custom_commands\": ", 11, 9, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"protocol_version\": ", 12, 10, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy", fields: &F4, oneofs: &[] };
@@ -743,38 +689,29 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"op_timeout\": ",
-            "opTimeout",
-            1,
-            0,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"enable_hashtagging\": ", "enableHashtagging", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"enable_redirection\": ", "enableRedirection", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"op_timeout\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"enable_hashtagging\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"enable_redirection\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_cache_config\": ",
-            "dnsCacheConfig",
             9,
             3,
             d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"max_buffer_size_before_flush\": ", "maxBufferSizeBeforeFlush", 4, 4, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_buffer_size_before_flush\": ", 4, 4, d::Kind::U32, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"buffer_flush_timeout\": ",
-            "bufferFlushTimeout",
             5,
             5,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"max_upstream_unknown_connections\": ", "maxUpstreamUnknownConnections", 6, 6, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"enable_command_stats\": ", "enableCommandStats", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"read_policy\": ", "readPolicy", 7, 8, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"connection_rate_limit\": ", "connectionRateLimit", 10, 9, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"max_upstream_unknown_connections\": ", 6, 6, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_command_stats\": ", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"read_policy\": ", 7, 8, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"connection_rate_limit\": ", 10, 9, d::Kind::Message(&M6), d::Cardinality::Optional),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings", fields: &F5, oneofs: &[] };
@@ -825,9 +762,8 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"connection_rate_limit_per_sec\": ", "connectionRateLimitPerSec", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
+    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"connection_rate_limit_per_sec\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit)
+        .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnectionRateLimit", fields: &F6, oneofs: &[] };
     impl d::Describe for super::redis_proxy::ConnectionRateLimit {
@@ -860,9 +796,9 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"routes\": ", "routes", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"case_insensitive\": ", "caseInsensitive", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"catch_all_route\": ", "catchAllRoute", 4, 2, d::Kind::Message(&M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"routes\": ", 1, 0, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"case_insensitive\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"catch_all_route\": ", 4, 2, d::Kind::Message(&M8), d::Cardinality::Optional),
     ];
     pub(crate) static M7: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes", fields: &F7, oneofs: &[] };
@@ -900,12 +836,12 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"prefix\": ", "prefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(1000)]),
-        d::FieldInfo::new("\"remove_prefix\": ", "removePrefix", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"request_mirror_policy\": ", "requestMirrorPolicy", 4, 3, d::Kind::Message(&M10), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"key_formatter\": ", "keyFormatter", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"read_command_policy\": ", "readCommandPolicy", 6, 5, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(1000)]),
+        d::FieldInfo::new("\"remove_prefix\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"request_mirror_policy\": ", 4, 3, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"key_formatter\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"read_command_policy\": ", 6, 5, d::Kind::Message(&M9), d::Cardinality::Optional),
     ];
     pub(crate) static M8: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route", fields: &F8, oneofs: &[] };
@@ -949,7 +885,7 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy",
         fields: &F9,
@@ -985,16 +921,15 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"runtime_fraction\": ",
-            "runtimeFraction",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"exclude_read_commands\": ", "excludeReadCommands", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"exclude_read_commands\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy",
@@ -1035,18 +970,11 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"fault_type\": ", "faultType", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"fault_enabled\": ",
-            "faultEnabled",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"delay\": ", "delay", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"commands\": ", "commands", 4, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"fault_type\": ", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fault_enabled\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"delay\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"commands\": ", 4, 3, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M11: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.RedisFault", fields: &F11, oneofs: &[] };

@@ -30,7 +30,6 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"on_new_connection\": ",
-            "onNewConnection",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
@@ -38,7 +37,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"on_downstream_tls_handshake\": ",
-            "onDownstreamTlsHandshake",
             2,
             1,
             d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),
@@ -46,7 +44,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"on_downstream_data\": ",
-            "onDownstreamData",
             3,
             2,
             d::Kind::Message(&crate::envoy::extensions::filters::common::set_filter_state::v3::described::M0),

@@ -38,17 +38,16 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"dns_cache_config\": ",
-            "dnsCacheConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::common::dynamic_forward_proxy::v3::described::M1),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"port_value\": ", "portValue", 2, 1, d::Kind::U32, d::Cardinality::Optional)
+        d::FieldInfo::new("\"port_value\": ", 2, 1, d::Kind::U32, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"save_upstream_address\": ", "saveUpstreamAddress", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"save_upstream_address\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig",

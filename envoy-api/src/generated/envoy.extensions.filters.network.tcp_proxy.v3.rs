@@ -267,29 +267,14 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 23] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"weighted_clusters\": ", "weightedClusters", 10, 2, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"on_demand\": ", "onDemand", 14, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"metadata_match\": ",
-            "metadataMatch",
-            9,
-            4,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"idle_timeout\": ",
-            "idleTimeout",
-            8,
-            5,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"weighted_clusters\": ", 10, 2, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"on_demand\": ", 14, 3, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"metadata_match\": ", 9, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
+        d::FieldInfo::new("\"idle_timeout\": ", 8, 5, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"downstream_idle_timeout\": ",
-            "downstreamIdleTimeout",
             3,
             6,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -297,43 +282,25 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"upstream_idle_timeout\": ",
-            "upstreamIdleTimeout",
             4,
             7,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"access_log\": ",
-            "accessLog",
-            5,
-            8,
-            d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"max_connect_attempts\": ", "maxConnectAttempts", 7, 9, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"access_log\": ", 5, 8, d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"max_connect_attempts\": ", 7, 9, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
         d::FieldInfo::new(
             "\"backoff_options\": ",
-            "backoffOptions",
             18,
             10,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M6),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"hash_policy\": ",
-            "hashPolicy",
-            11,
-            11,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M2),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1)]),
-        d::FieldInfo::new("\"tunneling_config\": ", "tunnelingConfig", 12, 12, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"hash_policy\": ", 11, 11, d::Kind::Message(&crate::envoy::r#type::v3::described::M2), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1)]),
+        d::FieldInfo::new("\"tunneling_config\": ", 12, 12, d::Kind::Message(&M3), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"max_downstream_connection_duration\": ",
-            "maxDownstreamConnectionDuration",
             13,
             13,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -342,7 +309,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
         d::FieldInfo::new(
             "\"max_downstream_connection_duration_jitter_percentage\": ",
-            "maxDownstreamConnectionDurationJitterPercentage",
             20,
             14,
             d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
@@ -350,7 +316,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"access_log_flush_interval\": ",
-            "accessLogFlushInterval",
             15,
             15,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -358,31 +323,21 @@ pub(crate) mod described {
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))])
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"flush_access_log_on_connected\": ", "flushAccessLogOnConnected", 16, 16, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"flush_access_log_on_connected\": ", 16, 16, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"access_log_options\": ", "accessLogOptions", 17, 17, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"access_log_options\": ", 17, 17, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"proxy_protocol_tlvs\": ",
-            "proxyProtocolTlvs",
             19,
             18,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M94),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"proxy_protocol_tlv_merge_policy\": ",
-            "proxyProtocolTlvMergePolicy",
-            23,
-            19,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"upstream_connect_mode\": ", "upstreamConnectMode", 21, 20, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+        d::FieldInfo::new("\"proxy_protocol_tlv_merge_policy\": ", 23, 19, d::Kind::Enum(&E0), d::Cardinality::Implicit)
             .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"max_early_data_bytes\": ", "maxEarlyDataBytes", 22, 21, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(1048576))]),
-        d::FieldInfo::new("\"check_drain_close\": ", "checkDrainClose", 24, 22, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"upstream_connect_mode\": ", 21, 20, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"max_early_data_bytes\": ", 22, 21, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(1048576))]),
+        d::FieldInfo::new("\"check_drain_close\": ", 24, 22, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy",
@@ -467,23 +422,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"odcds_config\": ",
-            "odcdsConfig",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"resources_locator\": ", "resourcesLocator", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"timeout\": ",
-            "timeout",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"odcds_config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resources_locator\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"timeout\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand", fields: &F1, oneofs: &[] };
@@ -523,15 +464,14 @@ pub(crate) mod described {
     static F2: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"access_log_flush_interval\": ",
-            "accessLogFlushInterval",
             1,
             0,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new("\"flush_access_log_on_connected\": ", "flushAccessLogOnConnected", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"flush_access_log_on_start\": ", "flushAccessLogOnStart", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"flush_access_log_on_connected\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"flush_access_log_on_start\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions", fields: &F2, oneofs: &[] };
@@ -569,38 +509,23 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"hostname\": ", "hostname", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"use_post\": ", "usePost", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"headers_to_add\": ",
-            "headersToAdd",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"propagate_response_headers\": ", "propagateResponseHeaders", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"post_path\": ", "postPath", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"propagate_response_trailers\": ", "propagateResponseTrailers", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hostname\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"use_post\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"headers_to_add\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M37), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"propagate_response_headers\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"post_path\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"propagate_response_trailers\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"request_id_extension\": ",
-            "requestIdExtension",
             7,
             6,
             d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"request_id_header\": ", "requestIdHeader", 8, 7, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"request_id_metadata_key\": ", "requestIdMetadataKey", 9, 8, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"formatters\": ",
-            "formatters",
-            10,
-            9,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"request_id_header\": ", 8, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"request_id_metadata_key\": ", 9, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"formatters\": ", 10, 9, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Repeated),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig", fields: &F3, oneofs: &[] };
@@ -652,7 +577,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"clusters\": ", "clusters", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"clusters\": ", 1, 0, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster", fields: &F4, oneofs: &[] };
     impl d::Describe for super::tcp_proxy::WeightedCluster {
@@ -685,16 +610,9 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"weight\": ", "weight", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new(
-            "\"metadata_match\": ",
-            "metadataMatch",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"weight\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"metadata_match\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight",

@@ -23,14 +23,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"config\": ",
-        "config",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::extensions::wasm::v3::described::M2),
-        d::Cardinality::Optional,
-    )];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&crate::envoy::extensions::wasm::v3::described::M2), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.network.wasm.v3.Wasm", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Wasm {
         const INFO: &'static d::MessageInfo = &M0;

@@ -219,7 +219,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.filters.udp.udp_proxy.v3.Route", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Route {
         const INFO: &'static d::MessageInfo = &M0;
@@ -251,59 +251,35 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 13] = [
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 2, 1, d::Kind::String, d::Cardinality::Optional)
+        d::FieldInfo::new("\"stat_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cluster\": ", 2, 1, d::Kind::String, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::MinChars(1)])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            9,
-            2,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"idle_timeout\": ",
-            "idleTimeout",
-            3,
-            3,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"use_original_src_ip\": ", "useOriginalSrcIp", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"hash_policies\": ", "hashPolicies", 5, 5, d::Kind::Message(&M2), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MaxItems(1)]),
+        d::FieldInfo::new("\"matcher\": ", 9, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"idle_timeout\": ", 3, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"use_original_src_ip\": ", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hash_policies\": ", 5, 5, d::Kind::Message(&M2), d::Cardinality::Repeated).rules(&[d::Rule::MaxItems(1)]),
         d::FieldInfo::new(
             "\"upstream_socket_config\": ",
-            "upstreamSocketConfig",
             6,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M97),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"use_per_packet_load_balancing\": ", "usePerPacketLoadBalancing", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"access_log\": ",
-            "accessLog",
-            8,
-            8,
-            d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"use_per_packet_load_balancing\": ", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"access_log\": ", 8, 8, d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"proxy_access_log\": ",
-            "proxyAccessLog",
             10,
             9,
             d::Kind::Message(&crate::envoy::config::accesslog::v3::described::M0),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"session_filters\": ", "sessionFilters", 11, 10, d::Kind::Message(&M3), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"tunneling_config\": ", "tunnelingConfig", 12, 11, d::Kind::Message(&M5), d::Cardinality::Optional),
-        d::FieldInfo::new("\"access_log_options\": ", "accessLogOptions", 13, 12, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"session_filters\": ", 11, 10, d::Kind::Message(&M3), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"tunneling_config\": ", 12, 11, d::Kind::Message(&M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"access_log_options\": ", 13, 12, d::Kind::Message(&M4), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig",
@@ -368,8 +344,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"source_ip\": ", "sourceIp", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"key\": ", "key", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"source_ip\": ", 1, 0, d::Kind::Bool, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Bool(true)]),
+        d::FieldInfo::new("\"key\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.HashPolicy",
@@ -412,12 +388,10 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"config_discovery\": ",
-            "configDiscovery",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M19),
@@ -470,21 +444,13 @@ pub(crate) mod described {
     static F4: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"access_log_flush_interval\": ",
-            "accessLogFlushInterval",
             1,
             0,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
-        d::FieldInfo::new(
-            "\"flush_access_log_on_tunnel_connected\": ",
-            "flushAccessLogOnTunnelConnected",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
+        d::FieldInfo::new("\"flush_access_log_on_tunnel_connected\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpAccessLogOptions", fields: &F4, oneofs: &[] };
@@ -520,26 +486,19 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"proxy_host\": ", "proxyHost", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"proxy_port\": ", "proxyPort", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"target_host\": ", "targetHost", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"default_target_port\": ", "defaultTargetPort", 4, 3, d::Kind::U32, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"proxy_host\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"proxy_port\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"target_host\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_target_port\": ", 4, 3, d::Kind::U32, d::Cardinality::Implicit)
             .rules(&[d::Rule::Lte(d::Bound::Int(65535)), d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"use_post\": ", "usePost", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"post_path\": ", "postPath", 6, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"retry_options\": ", "retryOptions", 7, 6, d::Kind::Message(&M7), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"headers_to_add\": ",
-            "headersToAdd",
-            8,
-            7,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"buffer_options\": ", "bufferOptions", 9, 8, d::Kind::Message(&M6), d::Cardinality::Optional),
-        d::FieldInfo::new("\"propagate_response_headers\": ", "propagateResponseHeaders", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"propagate_response_trailers\": ", "propagateResponseTrailers", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"use_post\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"post_path\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"retry_options\": ", 7, 6, d::Kind::Message(&M7), d::Cardinality::Optional),
+        d::FieldInfo::new("\"headers_to_add\": ", 8, 7, d::Kind::Message(&crate::envoy::config::core::v3::described::M37), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MaxItems(1000)]),
+        d::FieldInfo::new("\"buffer_options\": ", 9, 8, d::Kind::Message(&M6), d::Cardinality::Optional),
+        d::FieldInfo::new("\"propagate_response_headers\": ", 10, 9, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"propagate_response_trailers\": ", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig", fields: &F5, oneofs: &[] };
@@ -593,8 +552,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_buffered_datagrams\": ", "maxBufferedDatagrams", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_buffered_bytes\": ", "maxBufferedBytes", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_buffered_datagrams\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_buffered_bytes\": ", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.BufferOptions",
@@ -633,15 +592,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_connect_attempts\": ", "maxConnectAttempts", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new(
-            "\"backoff_options\": ",
-            "backoffOptions",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M6),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"max_connect_attempts\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"backoff_options\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M6), d::Cardinality::Optional),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig.RetryOptions",

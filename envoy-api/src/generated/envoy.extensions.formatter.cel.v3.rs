@@ -23,14 +23,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"cel_config\": ",
-        "celConfig",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M9),
-        d::Cardinality::Optional,
-    )];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"cel_config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M9), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.formatter.cel.v3.Cel", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Cel {
         const INFO: &'static d::MessageInfo = &M0;

@@ -107,9 +107,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"geo_headers_to_add\": ", "geoHeadersToAdd", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)
+        d::FieldInfo::new("\"geo_headers_to_add\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"geo_field_keys\": ", "geoFieldKeys", 3, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"geo_field_keys\": ", 3, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig", fields: &F0, oneofs: &[] };
@@ -145,18 +145,18 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 12] = [
-        d::FieldInfo::new("\"country\": ", "country", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"city\": ", "city", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"region\": ", "region", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"asn\": ", "asn", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"asn_org\": ", "asnOrg", 12, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon\": ", "anon", 5, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon_vpn\": ", "anonVpn", 6, 6, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon_hosting\": ", "anonHosting", 7, 7, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon_tor\": ", "anonTor", 8, 8, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"anon_proxy\": ", "anonProxy", 9, 9, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"isp\": ", "isp", 10, 10, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"apple_private_relay\": ", "applePrivateRelay", 11, 11, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"country\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"city\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"region\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"asn\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"asn_org\": ", 12, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon\": ", 5, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon_vpn\": ", 6, 6, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon_hosting\": ", 7, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon_tor\": ", 8, 8, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"anon_proxy\": ", 9, 9, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"isp\": ", 10, 10, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"apple_private_relay\": ", 11, 11, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.geoip_providers.common.v3.CommonGeoipProviderConfig.GeolocationFieldKeys",
@@ -215,32 +215,32 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 13] = [
-        d::FieldInfo::new("\"country\": ", "country", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"country\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"city\": ", "city", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"city\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"region\": ", "region", 3, 2, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"region\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"asn\": ", "asn", 4, 3, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"asn\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"asn_org\": ", "asnOrg", 13, 4, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"asn_org\": ", 13, 4, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"is_anon\": ", "isAnon", 5, 5, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"is_anon\": ", 5, 5, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"anon\": ", "anon", 12, 6, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"anon\": ", 12, 6, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"anon_vpn\": ", "anonVpn", 6, 7, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"anon_vpn\": ", 6, 7, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"anon_hosting\": ", "anonHosting", 7, 8, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"anon_hosting\": ", 7, 8, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"anon_tor\": ", "anonTor", 8, 9, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"anon_tor\": ", 8, 9, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"anon_proxy\": ", "anonProxy", 9, 10, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"anon_proxy\": ", 9, 10, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"isp\": ", "isp", 10, 11, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"isp\": ", 10, 11, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"apple_private_relay\": ", "applePrivateRelay", 11, 12, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"apple_private_relay\": ", 11, 12, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {

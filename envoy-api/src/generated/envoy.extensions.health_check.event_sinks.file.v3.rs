@@ -24,7 +24,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"event_log_path\": ", "eventLogPath", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"event_log_path\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.health_check.event_sinks.file.v3.HealthCheckEventFileSink", fields: &F0, oneofs: &[] };
     impl d::Describe for super::HealthCheckEventFileSink {

@@ -26,10 +26,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"aws_iam\": ",
-            "awsIam",
             2,
             1,
             d::Kind::Message(&crate::envoy::extensions::filters::network::redis_proxy::v3::described::M0),

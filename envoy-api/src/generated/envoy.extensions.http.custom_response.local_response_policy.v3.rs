@@ -42,32 +42,22 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"body\": ", "body", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"body_format\": ",
-            "bodyFormat",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M92),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"status_code\": ", "statusCode", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"body\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"body_format\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M92), d::Cardinality::Optional),
+        d::FieldInfo::new("\"status_code\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lt(d::Bound::Int(600)), d::Rule::Gte(d::Bound::Int(200))]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
             d::Cardinality::Repeated,
         )
         .rules(&[d::Rule::MaxItems(1000)]),
-        d::FieldInfo::new("\"preserve_response_code_details\": ", "preserveResponseCodeDetails", 5, 4, d::Kind::Bool, d::Cardinality::Optional)
+        d::FieldInfo::new("\"preserve_response_code_details\": ", 5, 4, d::Kind::Bool, d::Cardinality::Optional)
             .oneof(0)
             .rules(&[d::Rule::Bool(true)]),
-        d::FieldInfo::new("\"response_code_details\": ", "responseCodeDetails", 6, 5, d::Kind::String, d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"response_code_details\": ", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy",

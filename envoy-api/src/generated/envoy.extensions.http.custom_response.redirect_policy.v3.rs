@@ -42,21 +42,19 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"uri\": ", "uri", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"uri\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"redirect_action\": ",
-            "redirectAction",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::route::v3::described::M30),
             d::Cardinality::Optional,
         )
         .oneof(0),
-        d::FieldInfo::new("\"status_code\": ", "statusCode", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"status_code\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(999)), d::Rule::Gte(d::Bound::Int(200))]),
         d::FieldInfo::new(
             "\"response_headers_to_add\": ",
-            "responseHeadersToAdd",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
@@ -65,7 +63,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::MaxItems(1000)]),
         d::FieldInfo::new(
             "\"request_headers_to_add\": ",
-            "requestHeadersToAdd",
             5,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M37),
@@ -74,7 +71,6 @@ pub(crate) mod described {
         .rules(&[d::Rule::MaxItems(1000)]),
         d::FieldInfo::new(
             "\"modify_request_headers_action\": ",
-            "modifyRequestHeadersAction",
             6,
             5,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),

@@ -25,7 +25,6 @@ pub(crate) mod described {
 
     static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"mutations\": ",
-        "mutations",
         1,
         0,
         d::Kind::Message(&crate::envoy::config::common::mutation_rules::v3::described::M0),

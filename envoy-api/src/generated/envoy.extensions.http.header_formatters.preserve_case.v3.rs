@@ -63,9 +63,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"forward_reason_phrase\": ", "forwardReasonPhrase", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"formatter_type_on_envoy_headers\": ", "formatterTypeOnEnvoyHeaders", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"forward_reason_phrase\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"formatter_type_on_envoy_headers\": ", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig",

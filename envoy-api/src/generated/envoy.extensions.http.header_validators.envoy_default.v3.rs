@@ -160,25 +160,11 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"http1_protocol_options\": ", "http1ProtocolOptions", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"uri_path_normalization_options\": ",
-            "uriPathNormalizationOptions",
-            2,
-            1,
-            d::Kind::Message(&M2),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"restrict_http_methods\": ", "restrictHttpMethods", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"headers_with_underscores_action\": ",
-            "headersWithUnderscoresAction",
-            4,
-            3,
-            d::Kind::Enum(&E0),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new("\"strip_fragment_from_path\": ", "stripFragmentFromPath", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"http1_protocol_options\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"uri_path_normalization_options\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"restrict_http_methods\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"headers_with_underscores_action\": ", 4, 3, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"strip_fragment_from_path\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig", fields: &F0, oneofs: &[] };
@@ -219,8 +205,7 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"allow_chunked_length\": ", "allowChunkedLength", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"allow_chunked_length\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.Http1ProtocolOptions",
         fields: &F1,
@@ -256,17 +241,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"skip_path_normalization\": ", "skipPathNormalization", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"skip_merging_slashes\": ", "skipMergingSlashes", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"path_with_escaped_slashes_action\": ",
-            "pathWithEscapedSlashesAction",
-            3,
-            2,
-            d::Kind::Enum(&E1),
-            d::Cardinality::Implicit,
-        )
-        .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"skip_path_normalization\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"skip_merging_slashes\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path_with_escaped_slashes_action\": ", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Implicit)
+            .rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.header_validators.envoy_default.v3.HeaderValidatorConfig.UriPathNormalizationOptions",

@@ -30,16 +30,15 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"credential\": ",
-            "credential",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M12),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"header\": ", "header", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"header\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::IgnoreEmpty, d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new("\"header_value_prefix\": ", "headerValuePrefix", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"header_value_prefix\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.injected_credentials.generic.v3.Generic", fields: &F0, oneofs: &[] };

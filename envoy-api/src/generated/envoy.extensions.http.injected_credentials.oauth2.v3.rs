@@ -112,27 +112,19 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"token_endpoint\": ",
-            "tokenEndpoint",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M54),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"scopes\": ", "scopes", 2, 1, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"client_credentials\": ", "clientCredentials", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"token_endpoint\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M54), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"scopes\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"client_credentials\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"token_fetch_retry_interval\": ",
-            "tokenFetchRetryInterval",
             4,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(1000000000))]),
-        d::FieldInfo::new("\"endpoint_params\": ", "endpointParams", 5, 4, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"endpoint_params\": ", 5, 4, d::Kind::Message(&M2), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2",
@@ -179,17 +171,16 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"client_id\": ", "clientId", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"client_id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"client_secret\": ",
-            "clientSecret",
             2,
             1,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M12),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"auth_type\": ", "authType", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"auth_type\": ", 3, 2, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials", fields: &F1, oneofs: &[] };
@@ -227,8 +218,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.EndpointParameter", fields: &F2, oneofs: &[] };

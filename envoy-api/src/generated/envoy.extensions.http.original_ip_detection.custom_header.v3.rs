@@ -28,24 +28,10 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: true }]),
-        d::FieldInfo::new(
-            "\"allow_extension_to_set_address_as_trusted\": ",
-            "allowExtensionToSetAddressAsTrusted",
-            2,
-            1,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"reject_with_status\": ",
-            "rejectWithStatus",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M5),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"allow_extension_to_set_address_as_trusted\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"reject_with_status\": ", 3, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M5), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.original_ip_detection.custom_header.v3.CustomHeaderConfig", fields: &F0, oneofs: &[] };

@@ -44,9 +44,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"xff_num_trusted_hops\": ", "xffNumTrustedHops", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"xff_trusted_cidrs\": ", "xffTrustedCidrs", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new("\"skip_xff_append\": ", "skipXffAppend", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"xff_num_trusted_hops\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"xff_trusted_cidrs\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"skip_xff_append\": ", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.original_ip_detection.xff.v3.XffConfig", fields: &F0, oneofs: &[] };
@@ -83,14 +83,8 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"cidrs\": ",
-        "cidrs",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-        d::Cardinality::Repeated,
-    )];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"cidrs\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Repeated)];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.original_ip_detection.xff.v3.XffTrustedCidrs", fields: &F1, oneofs: &[] };
     impl d::Describe for super::XffTrustedCidrs {

@@ -23,15 +23,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"cookie\": ",
-        "cookie",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::r#type::http::v3::described::M0),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"cookie\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::http::v3::described::M0), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CookieBasedSessionState {

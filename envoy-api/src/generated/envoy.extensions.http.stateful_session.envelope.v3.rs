@@ -43,7 +43,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional).rules(&[d::Rule::Required])];
+        [d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional).rules(&[d::Rule::Required])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState", fields: &F0, oneofs: &[] };
     impl d::Describe for super::EnvelopeSessionState {
@@ -75,8 +75,7 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.http.stateful_session.envelope.v3.EnvelopeSessionState.Header", fields: &F1, oneofs: &[] };
     impl d::Describe for super::envelope_session_state::Header {

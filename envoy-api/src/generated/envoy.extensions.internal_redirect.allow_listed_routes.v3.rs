@@ -23,9 +23,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"allowed_route_names\": ", "allowedRouteNames", 1, 0, d::Kind::String, d::Cardinality::Repeated)
-            .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])])];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"allowed_route_names\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated)
+        .rules(&[d::Rule::Each(&[d::Rule::MinChars(1)])])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AllowListedRoutesConfig {

@@ -40,26 +40,17 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"enable_oob_load_report\": ", "enableOobLoadReport", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_oob_load_report\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
         d::FieldInfo::new(
             "\"oob_reporting_period\": ",
-            "oobReportingPeriod",
             2,
             1,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"blackout_period\": ",
-            "blackoutPeriod",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"blackout_period\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"weight_expiration_period\": ",
-            "weightExpirationPeriod",
             4,
             3,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
@@ -67,25 +58,16 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"weight_update_period\": ",
-            "weightUpdatePeriod",
             5,
             4,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"error_utilization_penalty\": ", "errorUtilizationPenalty", 6, 5, d::Kind::F32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"error_utilization_penalty\": ", 6, 5, d::Kind::F32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Gte(d::Bound::Float(0.0))]),
-        d::FieldInfo::new(
-            "\"metric_names_for_computing_utilization\": ",
-            "metricNamesForComputingUtilization",
-            7,
-            6,
-            d::Kind::String,
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"metric_names_for_computing_utilization\": ", 7, 6, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"slow_start_config\": ",
-            "slowStartConfig",
             8,
             7,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M6),
@@ -93,7 +75,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"oob_reporting_config\": ",
-            "oobReportingConfig",
             9,
             8,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M5),

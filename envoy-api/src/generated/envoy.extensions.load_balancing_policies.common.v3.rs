@@ -186,17 +186,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"use_hostname_for_hashing\": ", "useHostnameForHashing", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"hash_balance_factor\": ", "hashBalanceFactor", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(100))]),
-        d::FieldInfo::new(
-            "\"hash_policy\": ",
-            "hashPolicy",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M39),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"use_hostname_for_hashing\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"hash_balance_factor\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"hash_policy\": ", 3, 2, d::Kind::Message(&crate::envoy::config::route::v3::described::M39), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig", fields: &F0, oneofs: &[] };
@@ -234,9 +226,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"zone_aware_lb_config\": ", "zoneAwareLbConfig", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"locality_weighted_lb_config\": ", "localityWeightedLbConfig", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional)
-            .oneof(0),
+        d::FieldInfo::new("\"zone_aware_lb_config\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"locality_weighted_lb_config\": ", 2, 1, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig",
@@ -316,20 +307,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 6] = [
-        d::FieldInfo::new(
-            "\"routing_enabled\": ",
-            "routingEnabled",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"min_cluster_size\": ", "minClusterSize", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"fail_traffic_on_panic\": ", "failTrafficOnPanic", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"force_locality_direct_routing\": ", "forceLocalityDirectRouting", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"routing_enabled\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
+        d::FieldInfo::new("\"min_cluster_size\": ", 2, 1, d::Kind::U64, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"fail_traffic_on_panic\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"force_locality_direct_routing\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"force_local_zone\": ", "forceLocalZone", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional),
-        d::FieldInfo::new("\"locality_basis\": ", "localityBasis", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"force_local_zone\": ", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional),
+        d::FieldInfo::new("\"locality_basis\": ", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig",
@@ -375,7 +359,7 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"min_size\": ", "minSize", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"min_size\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.load_balancing_policies.common.v3.LocalityLbConfig.ZoneAwareLbConfig.ForceLocalZone",
         fields: &F4,
@@ -411,12 +395,10 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"port_value\": ", "portValue", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
-        d::FieldInfo::new("\"authority\": ", "authority", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"port_value\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Lte(d::Bound::Int(65535))]),
+        d::FieldInfo::new("\"authority\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
         d::FieldInfo::new(
             "\"transport_socket_match_criteria\": ",
-            "transportSocketMatchCriteria",
             3,
             2,
             d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
@@ -461,28 +443,13 @@ pub(crate) mod described {
     static F6: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"slow_start_window\": ",
-            "slowStartWindow",
             1,
             0,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"aggression\": ",
-            "aggression",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M77),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"min_weight_percent\": ",
-            "minWeightPercent",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M8),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"aggression\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M77), d::Cardinality::Optional),
+        d::FieldInfo::new("\"min_weight_percent\": ", 3, 2, d::Kind::Message(&crate::envoy::r#type::v3::described::M8), d::Cardinality::Optional),
     ];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.common.v3.SlowStartConfig", fields: &F6, oneofs: &[] };

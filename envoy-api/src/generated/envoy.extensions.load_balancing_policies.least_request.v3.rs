@@ -71,10 +71,9 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"choice_count\": ", "choiceCount", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(2))]),
+        d::FieldInfo::new("\"choice_count\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(2))]),
         d::FieldInfo::new(
             "\"active_request_bias\": ",
-            "activeRequestBias",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M77),
@@ -82,7 +81,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"slow_start_config\": ",
-            "slowStartConfig",
             3,
             2,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M6),
@@ -90,16 +88,14 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"locality_lb_config\": ",
-            "localityLbConfig",
             4,
             3,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"enable_full_scan\": ", "enableFullScan", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"enable_full_scan\": ", 5, 4, d::Kind::Bool, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"selection_method\": ", "selectionMethod", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"selection_method\": ", 6, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest", fields: &F0, oneofs: &[] };

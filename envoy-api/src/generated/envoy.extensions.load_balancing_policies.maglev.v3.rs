@@ -28,11 +28,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"table_size\": ", "tableSize", 1, 0, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(5000011))]),
+        d::FieldInfo::new("\"table_size\": ", 1, 0, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(5000011))]),
         d::FieldInfo::new(
             "\"consistent_hashing_lb_config\": ",
-            "consistentHashingLbConfig",
             2,
             1,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M0),
@@ -40,7 +38,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"locality_weighted_lb_config\": ",
-            "localityWeightedLbConfig",
             3,
             2,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M2),

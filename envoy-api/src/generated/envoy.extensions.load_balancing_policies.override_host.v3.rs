@@ -49,11 +49,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"override_host_sources\": ", "overrideHostSources", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"override_host_sources\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
         d::FieldInfo::new(
             "\"selected_host_key\": ",
-            "selectedHostKey",
             2,
             1,
             d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
@@ -61,7 +59,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"fallback_policy\": ",
-            "fallbackPolicy",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::cluster::v3::described::M23),
@@ -105,15 +102,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"header\": ", "header", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"header\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"metadata\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost.OverrideHostSource",

@@ -25,7 +25,6 @@ pub(crate) mod described {
 
     static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"locality_lb_config\": ",
-        "localityLbConfig",
         1,
         0,
         d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M1),

@@ -76,19 +76,17 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"hash_function\": ", "hashFunction", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"minimum_ring_size\": ", "minimumRingSize", 2, 1, d::Kind::U64, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"hash_function\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"minimum_ring_size\": ", 2, 1, d::Kind::U64, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(8388608)), d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"maximum_ring_size\": ", "maximumRingSize", 3, 2, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
-        d::FieldInfo::new("\"use_hostname_for_hashing\": ", "useHostnameForHashing", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"maximum_ring_size\": ", 3, 2, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(8388608))]),
+        d::FieldInfo::new("\"use_hostname_for_hashing\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"hash_balance_factor\": ", "hashBalanceFactor", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"hash_balance_factor\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Gte(d::Bound::Int(100))])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
         d::FieldInfo::new(
             "\"consistent_hashing_lb_config\": ",
-            "consistentHashingLbConfig",
             6,
             5,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M0),
@@ -96,7 +94,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"locality_weighted_lb_config\": ",
-            "localityWeightedLbConfig",
             7,
             6,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M2),

@@ -28,7 +28,6 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"slow_start_config\": ",
-            "slowStartConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M6),
@@ -36,7 +35,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"locality_lb_config\": ",
-            "localityLbConfig",
             2,
             1,
             d::Kind::Message(&crate::envoy::extensions::load_balancing_policies::common::v3::described::M1),

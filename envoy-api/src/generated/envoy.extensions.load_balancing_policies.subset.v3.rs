@@ -190,27 +190,17 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 10] = [
-        d::FieldInfo::new("\"fallback_policy\": ", "fallbackPolicy", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new(
-            "\"default_subset\": ",
-            "defaultSubset",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"subset_selectors\": ", "subsetSelectors", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"allow_redundant_keys\": ", "allowRedundantKeys", 10, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"locality_weight_aware\": ", "localityWeightAware", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"scale_locality_weight\": ", "scaleLocalityWeight", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"panic_mode_any\": ", "panicModeAny", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"list_as_any\": ", "listAsAny", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"metadata_fallback_policy\": ", "metadataFallbackPolicy", 8, 8, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fallback_policy\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"default_subset\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"subset_selectors\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"allow_redundant_keys\": ", 10, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"locality_weight_aware\": ", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"scale_locality_weight\": ", 5, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"panic_mode_any\": ", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"list_as_any\": ", 7, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"metadata_fallback_policy\": ", 8, 8, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"subset_lb_policy\": ",
-            "subsetLbPolicy",
             9,
             9,
             d::Kind::Message(&crate::envoy::config::cluster::v3::described::M23),
@@ -268,11 +258,10 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"keys\": ", "keys", 1, 0, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"single_host_per_subset\": ", "singleHostPerSubset", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"fallback_policy\": ", "fallbackPolicy", 2, 2, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"fallback_keys_subset\": ", "fallbackKeysSubset", 3, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"keys\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"single_host_per_subset\": ", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"fallback_policy\": ", 2, 2, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"fallback_keys_subset\": ", 3, 3, d::Kind::String, d::Cardinality::Repeated),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.load_balancing_policies.subset.v3.Subset.LbSubsetSelector", fields: &F1, oneofs: &[] };

@@ -25,7 +25,6 @@ pub(crate) mod described {
 
     static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"endpoint_picking_policy\": ",
-        "endpointPickingPolicy",
         1,
         0,
         d::Kind::Message(&crate::envoy::config::cluster::v3::described::M23),

@@ -23,8 +23,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.environment_variable.v3.Config", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Config {

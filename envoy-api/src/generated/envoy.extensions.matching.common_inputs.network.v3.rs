@@ -321,8 +321,8 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"filter\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"path\": ", 2, 1, d::Kind::Message(&M5), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput", fields: &F4, oneofs: &[] };
@@ -358,7 +358,7 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput.PathSegment",
         fields: &F5,
@@ -396,8 +396,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"field\": ", "field", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"field\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput", fields: &F6, oneofs: &[] };

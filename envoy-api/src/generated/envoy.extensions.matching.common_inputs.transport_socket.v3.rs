@@ -130,8 +130,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"filter\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput", fields: &F0, oneofs: &[] };
@@ -167,7 +167,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.EndpointMetadataInput.PathSegment",
         fields: &F1,
@@ -204,8 +204,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.FilterStateInput", fields: &F2, oneofs: &[] };
     impl d::Describe for super::FilterStateInput {
@@ -238,8 +237,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"filter\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"path\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput", fields: &F3, oneofs: &[] };
@@ -275,7 +274,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.LocalityMetadataInput.PathSegment",
         fields: &F4,
@@ -312,8 +311,7 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.matching.common_inputs.transport_socket.v3.TransportSocketNameAction",
         fields: &F5,

@@ -28,9 +28,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"threshold\": ", "threshold", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"modulo\": ", "modulo", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"seed\": ", "seed", 3, 2, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"threshold\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"modulo\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"seed\": ", 3, 2, d::Kind::U64, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing", fields: &F0, oneofs: &[] };

@@ -26,16 +26,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"cidr_ranges\": ",
-            "cidrRanges",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-            d::Cardinality::Repeated,
-        )
-        .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"stat_prefix\": ", "statPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"cidr_ranges\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Repeated)
+            .rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"stat_prefix\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.input_matchers.ip.v3.Ip", fields: &F0, oneofs: &[] };

@@ -26,16 +26,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"value\": ",
-            "value",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M24),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"invert\": ", "invert", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"value\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M24), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"invert\": ", 4, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.input_matchers.metadata.v3.Metadata", fields: &F0, oneofs: &[] };

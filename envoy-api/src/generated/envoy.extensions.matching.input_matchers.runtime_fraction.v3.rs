@@ -28,14 +28,13 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"runtime_fraction\": ",
-            "runtimeFraction",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M79),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"seed\": ", "seed", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"seed\": ", 2, 1, d::Kind::U64, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction", fields: &F0, oneofs: &[] };

@@ -23,8 +23,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"include_unroutable_families\": ", "includeUnroutableFamilies", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"include_unroutable_families\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AppleDnsResolverConfig {

@@ -46,43 +46,32 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 12] = [
-        d::FieldInfo::new(
-            "\"resolvers\": ",
-            "resolvers",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"use_resolvers_as_fallback\": ", "useResolversAsFallback", 3, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"filter_unroutable_families\": ", "filterUnroutableFamilies", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resolvers\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"use_resolvers_as_fallback\": ", 3, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter_unroutable_families\": ", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"dns_resolver_options\": ",
-            "dnsResolverOptions",
             2,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M15),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"udp_max_queries\": ", "udpMaxQueries", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"query_timeout_seconds\": ", "queryTimeoutSeconds", 6, 5, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"query_tries\": ", "queryTries", 7, 6, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
-        d::FieldInfo::new("\"rotate_nameservers\": ", "rotateNameservers", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"edns0_max_payload_size\": ", "edns0MaxPayloadSize", 9, 8, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"udp_max_queries\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"query_timeout_seconds\": ", 6, 5, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"query_tries\": ", 7, 6, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1))]),
+        d::FieldInfo::new("\"rotate_nameservers\": ", 8, 7, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"edns0_max_payload_size\": ", 9, 8, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Lte(d::Bound::Int(4096)), d::Rule::Gte(d::Bound::Int(512))]),
         d::FieldInfo::new(
             "\"max_udp_channel_duration\": ",
-            "maxUdpChannelDuration",
             10,
             9,
             d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"reinit_channel_on_timeout\": ", "reinitChannelOnTimeout", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"qcache_max_ttl\": ", "qcacheMaxTtl", 12, 11, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"reinit_channel_on_timeout\": ", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"qcache_max_ttl\": ", 12, 11, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(0))]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig", fields: &F0, oneofs: &[] };

@@ -26,8 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"num_retries\": ", "numRetries", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"num_resolver_threads\": ", "numResolverThreads", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"num_retries\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"num_resolver_threads\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig", fields: &F0, oneofs: &[] };

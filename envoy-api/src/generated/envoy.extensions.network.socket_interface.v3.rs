@@ -51,8 +51,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"io_uring_options\": ", "ioUringOptions", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"io_uring_options\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.network.socket_interface.v3.DefaultSocketInterface", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DefaultSocketInterface {
@@ -85,15 +84,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"io_uring_size\": ", "ioUringSize", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"enable_submission_queue_polling\": ", "enableSubmissionQueuePolling", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"read_buffer_size\": ", "readBufferSize", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"write_timeout_ms\": ", "writeTimeoutMs", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"write_high_watermark_bytes\": ", "writeHighWatermarkBytes", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"io_uring_size\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_submission_queue_polling\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"read_buffer_size\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"write_timeout_ms\": ", 4, 3, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"write_high_watermark_bytes\": ", 5, 4, d::Kind::U32, d::Cardinality::Wrapper)
             .rules(&[d::Rule::Gte(d::Bound::Int(4096))]),
-        d::FieldInfo::new("\"write_low_watermark_bytes\": ", "writeLowWatermarkBytes", 6, 5, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gte(d::Bound::Int(1024))]),
-        d::FieldInfo::new("\"enable_multishot_receive\": ", "enableMultishotReceive", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"write_low_watermark_bytes\": ", 6, 5, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gte(d::Bound::Int(1024))]),
+        d::FieldInfo::new("\"enable_multishot_receive\": ", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.network.socket_interface.v3.IoUringOptions", fields: &F1, oneofs: &[] };

@@ -23,7 +23,7 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"path_template\": ", "pathTemplate", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"path_template\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
         .rules(&[d::Rule::MinChars(1), d::Rule::MaxChars(256)])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", fields: &F0, oneofs: &[] };

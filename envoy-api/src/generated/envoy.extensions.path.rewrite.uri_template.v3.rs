@@ -23,9 +23,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"path_template_rewrite\": ", "pathTemplateRewrite", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::MinChars(1), d::Rule::MaxChars(256)])];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"path_template_rewrite\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        .rules(&[d::Rule::MinChars(1), d::Rule::MaxChars(256)])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::UriTemplateRewriteConfig {

@@ -38,18 +38,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"descriptor_key\": ", "descriptorKey", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"skip_if_error\": ", "skipIfError", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"text\": ", "text", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"parsed\": ",
-            "parsed",
-            4,
-            3,
-            d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M2),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"descriptor_key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"skip_if_error\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"text\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"parsed\": ", 4, 3, d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M2), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.rate_limit_descriptors.expr.v3.Descriptor",

@@ -26,22 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"upstream_ip\": ",
-            "upstreamIp",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"upstream_port_range\": ",
-            "upstreamPortRange",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::v3::described::M7),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"upstream_ip\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M10), d::Cardinality::Optional),
+        d::FieldInfo::new("\"upstream_port_range\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::v3::described::M7), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher", fields: &F0, oneofs: &[] };

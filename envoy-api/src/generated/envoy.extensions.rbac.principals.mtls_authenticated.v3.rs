@@ -28,13 +28,12 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"san_matcher\": ",
-            "sanMatcher",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M14),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"any_validated_client_certificate\": ", "anyValidatedClientCertificate", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"any_validated_client_certificate\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.rbac.principals.mtls_authenticated.v3.Config", fields: &F0, oneofs: &[] };

@@ -26,8 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"pack_trace_reason\": ", "packTraceReason", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"use_request_id_for_trace_sampling\": ", "useRequestIdForTraceSampling", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"pack_trace_reason\": ", 1, 0, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"use_request_id_for_trace_sampling\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig", fields: &F0, oneofs: &[] };

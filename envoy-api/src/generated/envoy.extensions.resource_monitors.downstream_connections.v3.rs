@@ -23,15 +23,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"max_active_downstream_connections\": ",
-        "maxActiveDownstreamConnections",
-        1,
-        0,
-        d::Kind::I64,
-        d::Cardinality::Implicit,
-    )
-    .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"max_active_downstream_connections\": ", 1, 0, d::Kind::I64, d::Cardinality::Implicit)
+        .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
         fields: &F0,

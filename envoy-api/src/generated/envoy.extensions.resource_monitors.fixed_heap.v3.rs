@@ -26,10 +26,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"max_heap_size_bytes\": ", "maxHeapSizeBytes", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_heap_size_bytes\": ", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"max_heap_size_bytes_runtime\": ",
-            "maxHeapSizeBytesRuntime",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M82),

@@ -25,7 +25,6 @@ pub(crate) mod described {
 
     static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"metadata_match\": ",
-        "metadataMatch",
         1,
         0,
         d::Kind::Message(&crate::envoy::config::core::v3::described::M62),

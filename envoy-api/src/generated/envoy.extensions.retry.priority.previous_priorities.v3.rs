@@ -23,8 +23,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"update_frequency\": ", "updateFrequency", 1, 0, d::Kind::I32, d::Cardinality::Implicit)
-        .rules(&[d::Rule::Gt(d::Bound::Int(0))])];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"update_frequency\": ", 1, 0, d::Kind::I32, d::Cardinality::Implicit).rules(&[d::Rule::Gt(d::Bound::Int(0))])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::PreviousPrioritiesConfig {

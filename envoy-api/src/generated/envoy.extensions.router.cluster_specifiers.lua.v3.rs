@@ -26,16 +26,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"source_code\": ",
-            "sourceCode",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"default_cluster\": ", "defaultCluster", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"source_code\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"default_cluster\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig", fields: &F0, oneofs: &[] };

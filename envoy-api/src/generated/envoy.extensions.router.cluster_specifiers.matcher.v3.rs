@@ -40,7 +40,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"cluster\": ", "cluster", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"cluster\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClusterAction {
@@ -74,7 +74,6 @@ pub(crate) mod described {
 
     static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"cluster_matcher\": ",
-        "clusterMatcher",
         1,
         0,
         d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),

@@ -36,18 +36,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new(
-            "\"address\": ",
-            "address",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 3, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_bytes_per_datagram\": ", "maxBytesPerDatagram", 4, 2, d::Kind::U64, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"address\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix\": ", 3, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_bytes_per_datagram\": ", 4, 2, d::Kind::U64, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink",

@@ -50,47 +50,31 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 10] = [
-        d::FieldInfo::new(
-            "\"grpc_service\": ",
-            "grpcService",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M23),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"http_service\": ",
-            "httpService",
-            9,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M53),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"grpc_service\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
+            .oneof(0)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"http_service\": ", 9, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M53), d::Cardinality::Optional)
+            .oneof(0),
         d::FieldInfo::new(
             "\"resource_detectors\": ",
-            "resourceDetectors",
             7,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"report_counters_as_deltas\": ", "reportCountersAsDeltas", 2, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"report_histograms_as_deltas\": ", "reportHistogramsAsDeltas", 3, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"emit_tags_as_attributes\": ", "emitTagsAsAttributes", 4, 5, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"use_tag_extracted_name\": ", "useTagExtractedName", 5, 6, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 6, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"report_counters_as_deltas\": ", 2, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"report_histograms_as_deltas\": ", 3, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"emit_tags_as_attributes\": ", 4, 5, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"use_tag_extracted_name\": ", 5, 6, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"prefix\": ", 6, 7, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new(
             "\"custom_metric_conversions\": ",
-            "customMetricConversions",
             8,
             8,
             d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"max_data_points_per_request\": ", "maxDataPointsPerRequest", 10, 9, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_data_points_per_request\": ", 10, 9, d::Kind::U32, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig",

@@ -23,15 +23,9 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"source_code\": ",
-        "sourceCode",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-        d::Cardinality::Optional,
-    )
-    .rules(&[d::Rule::Required])];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"source_code\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.string_matcher.lua.v3.Lua", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Lua {
         const INFO: &'static d::MessageInfo = &M0;

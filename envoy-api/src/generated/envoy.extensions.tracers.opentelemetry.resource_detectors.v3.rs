@@ -115,7 +115,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"attributes\": ", "attributes", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String))];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"attributes\": ", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String))];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.StaticConfigResourceDetectorConfig",
         fields: &F2,

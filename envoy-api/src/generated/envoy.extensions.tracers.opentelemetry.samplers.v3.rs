@@ -120,14 +120,8 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"expression\": ",
-        "expression",
-        1,
-        0,
-        d::Kind::Message(&crate::xds::r#type::v3::described::M0),
-        d::Cardinality::Optional,
-    )];
+    static F1: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"expression\": ", 1, 0, d::Kind::Message(&crate::xds::r#type::v3::described::M0), d::Cardinality::Optional)];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.CELSamplerConfig", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CelSamplerConfig {
@@ -160,17 +154,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"tenant\": ", "tenant", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"cluster_id\": ", "clusterId", 2, 1, d::Kind::I32, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"http_service\": ",
-            "httpService",
-            3,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M53),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"root_spans_per_minute\": ", "rootSpansPerMinute", 4, 3, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tenant\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"cluster_id\": ", 2, 1, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"http_service\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M53), d::Cardinality::Optional),
+        d::FieldInfo::new("\"root_spans_per_minute\": ", 4, 3, d::Kind::U32, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig", fields: &F2, oneofs: &[] };
@@ -211,7 +198,6 @@ pub(crate) mod described {
 
     static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"wrapped_sampler\": ",
-        "wrappedSampler",
         1,
         0,
         d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
@@ -248,14 +234,8 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"sampling_percentage\": ",
-        "samplingPercentage",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::r#type::v3::described::M1),
-        d::Cardinality::Optional,
-    )];
+    static F4: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"sampling_percentage\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M1), d::Cardinality::Optional)];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig", fields: &F4, oneofs: &[] };
     impl d::Describe for super::TraceIdRatioBasedSamplerConfig {

@@ -28,7 +28,6 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"transport_socket\": ",
-            "transportSocket",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M95),
@@ -36,7 +35,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"default_proxy_address\": ",
-            "defaultProxyAddress",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M0),

@@ -47,10 +47,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"passthrough_metadata\": ", "passthroughMetadata", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"passthrough_metadata\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"transport_socket\": ",
-            "transportSocket",
             3,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M95),
@@ -92,9 +91,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"kind\": ", "kind", 1, 0, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M2), d::Cardinality::Optional)
+        d::FieldInfo::new("\"kind\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M2), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.MetadataValueSource",

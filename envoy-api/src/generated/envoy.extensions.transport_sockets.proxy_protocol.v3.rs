@@ -30,25 +30,17 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new(
-            "\"config\": ",
-            "config",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M66),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M66), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"transport_socket\": ",
-            "transportSocket",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M95),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"allow_unspecified_address\": ", "allowUnspecifiedAddress", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"tlv_as_pool_key\": ", "tlvAsPoolKey", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_unspecified_address\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tlv_as_pool_key\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport", fields: &F0, oneofs: &[] };

@@ -46,15 +46,14 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"downstream_tls_context\": ",
-            "downstreamTlsContext",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M7),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"enable_early_data\": ", "enableEarlyData", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"enable_resumption\": ", "enableResumption", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_early_data\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_resumption\": ", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport", fields: &F0, oneofs: &[] };
@@ -93,7 +92,6 @@ pub(crate) mod described {
 
     static F1: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"upstream_tls_context\": ",
-        "upstreamTlsContext",
         1,
         0,
         d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M19),

@@ -46,7 +46,6 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"cleartext_socket_config\": ",
-            "cleartextSocketConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0),
@@ -54,7 +53,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"tls_socket_config\": ",
-            "tlsSocketConfig",
             2,
             1,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M7),
@@ -98,7 +96,6 @@ pub(crate) mod described {
     static F1: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"cleartext_socket_config\": ",
-            "cleartextSocketConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::raw_buffer::v3::described::M0),
@@ -106,7 +103,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"tls_socket_config\": ",
-            "tlsSocketConfig",
             2,
             1,
             d::Kind::Message(&crate::envoy::extensions::transport_sockets::tls::v3::described::M19),

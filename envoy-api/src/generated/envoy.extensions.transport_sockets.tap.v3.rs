@@ -46,8 +46,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"set_connection_per_event\": ", "setConnectionPerEvent", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"stats_prefix\": ", "statsPrefix", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"set_connection_per_event\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"stats_prefix\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tap.v3.SocketTapConfig", fields: &F0, oneofs: &[] };
@@ -85,7 +85,6 @@ pub(crate) mod described {
     static F1: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"common_config\": ",
-            "commonConfig",
             1,
             0,
             d::Kind::Message(&crate::envoy::extensions::common::tap::v3::described::M1),
@@ -94,14 +93,13 @@ pub(crate) mod described {
         .rules(&[d::Rule::Required]),
         d::FieldInfo::new(
             "\"transport_socket\": ",
-            "transportSocket",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M95),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"socket_tap_config\": ", "socketTapConfig", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"socket_tap_config\": ", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tap.v3.Tap", fields: &F1, oneofs: &[] };
     impl d::Describe for super::Tap {

@@ -28,22 +28,14 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new(
             "\"transport_socket\": ",
-            "transportSocket",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M95),
             d::Cardinality::Optional,
         )
         .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"update_period\": ",
-            "updatePeriod",
-            2,
-            1,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
+        d::FieldInfo::new("\"update_period\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Gte(d::Bound::Duration(1000000))]),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tcp_stats.v3.Config", fields: &F0, oneofs: &[] };

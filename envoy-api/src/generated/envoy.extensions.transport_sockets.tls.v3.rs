@@ -745,8 +745,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"instance_name\": ", "instanceName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"certificate_name\": ", "certificateName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"instance_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"certificate_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.CertificateProviderPluginInstance", fields: &F0, oneofs: &[] };
@@ -782,76 +782,43 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 16] = [
-        d::FieldInfo::new(
-            "\"trusted_ca\": ",
-            "trustedCa",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"ca_certificate_provider_instance\": ",
-            "caCertificateProviderInstance",
-            13,
-            1,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"system_root_certs\": ", "systemRootCerts", 17, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"trusted_ca\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ca_certificate_provider_instance\": ", 13, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"system_root_certs\": ", 17, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"watched_directory\": ",
-            "watchedDirectory",
             11,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M99),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"verify_certificate_spki\": ", "verifyCertificateSpki", 3, 4, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"verify_certificate_spki\": ", 3, 4, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::MinChars(44), d::Rule::MaxBytes(44)])]),
-        d::FieldInfo::new("\"verify_certificate_hash\": ", "verifyCertificateHash", 2, 5, d::Kind::String, d::Cardinality::Repeated)
+        d::FieldInfo::new("\"verify_certificate_hash\": ", 2, 5, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::Each(&[d::Rule::MinChars(64), d::Rule::MaxBytes(95)])]),
-        d::FieldInfo::new(
-            "\"match_typed_subject_alt_names\": ",
-            "matchTypedSubjectAltNames",
-            15,
-            6,
-            d::Kind::Message(&M14),
-            d::Cardinality::Repeated,
-        ),
+        d::FieldInfo::new("\"match_typed_subject_alt_names\": ", 15, 6, d::Kind::Message(&M14), d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"match_subject_alt_names\": ",
-            "matchSubjectAltNames",
             9,
             7,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
             d::Cardinality::Repeated,
         )
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"require_signed_certificate_timestamp\": ",
-            "requireSignedCertificateTimestamp",
-            6,
-            8,
-            d::Kind::Bool,
-            d::Cardinality::Wrapper,
-        ),
-        d::FieldInfo::new("\"crl\": ", "crl", 7, 9, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
-        d::FieldInfo::new("\"allow_expired_certificate\": ", "allowExpiredCertificate", 8, 10, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"trust_chain_verification\": ", "trustChainVerification", 10, 11, d::Kind::Enum(&E0), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"require_signed_certificate_timestamp\": ", 6, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"crl\": ", 7, 9, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"allow_expired_certificate\": ", 8, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"trust_chain_verification\": ", 10, 11, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new(
             "\"custom_validator_config\": ",
-            "customValidatorConfig",
             12,
             12,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"only_verify_leaf_cert_crl\": ", "onlyVerifyLeafCertCrl", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_verify_depth\": ", "maxVerifyDepth", 16, 14, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Lte(d::Bound::Int(100))]),
-        d::FieldInfo::new("\"suppress_client_ca_list\": ", "suppressClientCaList", 18, 15, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"only_verify_leaf_cert_crl\": ", 14, 13, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_verify_depth\": ", 16, 14, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(100))]),
+        d::FieldInfo::new("\"suppress_client_ca_list\": ", 18, 15, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext", fields: &F1, oneofs: &[] };
@@ -948,92 +915,39 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 15] = [
-        d::FieldInfo::new("\"tls_params\": ", "tlsParams", 1, 0, d::Kind::Message(&M17), d::Cardinality::Optional),
-        d::FieldInfo::new("\"tls_certificates\": ", "tlsCertificates", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"tls_certificate_sds_secret_configs\": ",
-            "tlsCertificateSdsSecretConfigs",
-            6,
-            2,
-            d::Kind::Message(&M12),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"tls_certificate_provider_instance\": ",
-            "tlsCertificateProviderInstance",
-            14,
-            3,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"tls_params\": ", 1, 0, d::Kind::Message(&M17), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tls_certificates\": ", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"tls_certificate_sds_secret_configs\": ", 6, 2, d::Kind::Message(&M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"tls_certificate_provider_instance\": ", 14, 3, d::Kind::Message(&M0), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"custom_tls_certificate_selector\": ",
-            "customTlsCertificateSelector",
             16,
             4,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"tls_certificate_certificate_provider\": ",
-            "tlsCertificateCertificateProvider",
-            9,
-            5,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"tls_certificate_certificate_provider_instance\": ",
-            "tlsCertificateCertificateProviderInstance",
-            11,
-            6,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"validation_context\": ", "validationContext", 3, 7, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"validation_context_sds_secret_config\": ",
-            "validationContextSdsSecretConfig",
-            7,
-            8,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"combined_validation_context\": ", "combinedValidationContext", 8, 9, d::Kind::Message(&M6), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new(
-            "\"validation_context_certificate_provider\": ",
-            "validationContextCertificateProvider",
-            10,
-            10,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"validation_context_certificate_provider_instance\": ",
-            "validationContextCertificateProviderInstance",
-            12,
-            11,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"alpn_protocols\": ", "alpnProtocols", 4, 12, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"tls_certificate_certificate_provider\": ", 9, 5, d::Kind::Message(&M4), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"tls_certificate_certificate_provider_instance\": ", 11, 6, d::Kind::Message(&M5), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"validation_context\": ", 3, 7, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"validation_context_sds_secret_config\": ", 7, 8, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"combined_validation_context\": ", 8, 9, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"validation_context_certificate_provider\": ", 10, 10, d::Kind::Message(&M4), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"validation_context_certificate_provider_instance\": ", 12, 11, d::Kind::Message(&M5), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"alpn_protocols\": ", 4, 12, d::Kind::String, d::Cardinality::Repeated),
         d::FieldInfo::new(
             "\"custom_handshaker\": ",
-            "customHandshaker",
             13,
             13,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"key_log\": ", "keyLog", 15, 14, d::Kind::Message(&M16), d::Cardinality::Optional),
+        d::FieldInfo::new("\"key_log\": ", 15, 14, d::Kind::Message(&M16), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext",
@@ -1119,16 +1033,9 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"typed_config\": ",
-            "typedConfig",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M96), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider",
@@ -1169,8 +1076,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"instance_name\": ", "instanceName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"certificate_name\": ", "certificateName", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"instance_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"certificate_name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProviderInstance",
@@ -1209,35 +1116,13 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"default_validation_context\": ", "defaultValidationContext", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional)
+        d::FieldInfo::new("\"default_validation_context\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"validation_context_sds_secret_config\": ", 2, 1, d::Kind::Message(&M12), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"validation_context_sds_secret_config\": ",
-            "validationContextSdsSecretConfig",
-            2,
-            1,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new(
-            "\"validation_context_certificate_provider\": ",
-            "validationContextCertificateProvider",
-            3,
-            2,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"validation_context_certificate_provider_instance\": ",
-            "validationContextCertificateProviderInstance",
-            4,
-            3,
-            d::Kind::Message(&M5),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"validation_context_certificate_provider\": ", 3, 2, d::Kind::Message(&M4), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"validation_context_certificate_provider_instance\": ", 4, 3, d::Kind::Message(&M5), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext",
@@ -1280,49 +1165,18 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 11] = [
-        d::FieldInfo::new("\"common_tls_context\": ", "commonTlsContext", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new("\"require_client_certificate\": ", "requireClientCertificate", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"require_sni\": ", "requireSni", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"session_ticket_keys\": ", "sessionTicketKeys", 4, 3, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"session_ticket_keys_sds_secret_config\": ",
-            "sessionTicketKeysSdsSecretConfig",
-            5,
-            4,
-            d::Kind::Message(&M12),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"disable_stateless_session_resumption\": ",
-            "disableStatelessSessionResumption",
-            7,
-            5,
-            d::Kind::Bool,
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"disable_stateful_session_resumption\": ",
-            "disableStatefulSessionResumption",
-            10,
-            6,
-            d::Kind::Bool,
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"session_timeout\": ",
-            "sessionTimeout",
-            6,
-            7,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Lt(d::Bound::Duration(4294967296000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"ocsp_staple_policy\": ", "ocspStaplePolicy", 8, 8, d::Kind::Enum(&E1), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"full_scan_certs_on_sni_mismatch\": ", "fullScanCertsOnSniMismatch", 9, 9, d::Kind::Bool, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"prefer_client_ciphers\": ", "preferClientCiphers", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"common_tls_context\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"require_client_certificate\": ", 2, 1, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"require_sni\": ", 3, 2, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"session_ticket_keys\": ", 4, 3, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"session_ticket_keys_sds_secret_config\": ", 5, 4, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"disable_stateless_session_resumption\": ", 7, 5, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"disable_stateful_session_resumption\": ", 10, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"session_timeout\": ", 6, 7, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Lt(d::Bound::Duration(4294967296000000000)), d::Rule::Gte(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"ocsp_staple_policy\": ", 8, 8, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"full_scan_certs_on_sni_mismatch\": ", 9, 9, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"prefer_client_ciphers\": ", 11, 10, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
@@ -1391,18 +1245,10 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 2] = [
-        d::FieldInfo::new(
-            "\"secret\": ",
-            "secret",
-            1,
-            0,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
+        d::FieldInfo::new("\"secret\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
         d::FieldInfo::new(
             "\"secrets\": ",
-            "secrets",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
@@ -1444,11 +1290,11 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"provider_name\": ", "providerName", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+        d::FieldInfo::new("\"provider_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 3, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
             .oneof(0)
             .sensitive(),
-        d::FieldInfo::new("\"fallback\": ", "fallback", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"fallback\": ", 4, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.PrivateKeyProvider",
@@ -1491,16 +1337,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"trust_domains\": ", "trustDomains", 1, 0, d::Kind::Message(&M11), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new(
-            "\"trust_bundles\": ",
-            "trustBundles",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"trust_domains\": ", 1, 0, d::Kind::Message(&M11), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"trust_bundles\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
     ];
     pub(crate) static M10: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig", fields: &F10, oneofs: &[] };
@@ -1536,16 +1374,9 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"trust_bundle\": ",
-            "trustBundle",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"workload_trust_domain\": ", "workloadTrustDomain", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"trust_bundle\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
+        d::FieldInfo::new("\"workload_trust_domain\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M11: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain", fields: &F11, oneofs: &[] };
@@ -1583,15 +1414,8 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new(
-            "\"sds_config\": ",
-            "sdsConfig",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M11),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"sds_config\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M11), d::Cardinality::Optional),
     ];
     pub(crate) static M12: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", fields: &F12, oneofs: &[] };
@@ -1627,11 +1451,11 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"tls_certificate\": ", "tlsCertificate", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"session_ticket_keys\": ", "sessionTicketKeys", 3, 2, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"validation_context\": ", "validationContext", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"generic_secret\": ", "genericSecret", 5, 4, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"tls_certificate\": ", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"session_ticket_keys\": ", 3, 2, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"validation_context\": ", 4, 3, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"generic_secret\": ", 5, 4, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.transport_sockets.tls.v3.Secret",
@@ -1684,18 +1508,10 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"san_type\": ", "sanType", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])]),
-        d::FieldInfo::new(
-            "\"matcher\": ",
-            "matcher",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"oid\": ", "oid", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"san_type\": ", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])]),
+        d::FieldInfo::new("\"matcher\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M21), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"oid\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M14: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher", fields: &F14, oneofs: &[] };
@@ -1735,65 +1551,34 @@ pub(crate) mod described {
     static F15: [d::FieldInfo; 9] = [
         d::FieldInfo::new(
             "\"certificate_chain\": ",
-            "certificateChain",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new(
-            "\"private_key\": ",
-            "privateKey",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"pkcs12\": ",
-            "pkcs12",
-            8,
-            2,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
+        d::FieldInfo::new("\"private_key\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
+        d::FieldInfo::new("\"pkcs12\": ", 8, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
         d::FieldInfo::new(
             "\"watched_directory\": ",
-            "watchedDirectory",
             7,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M99),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"private_key_provider\": ", "privateKeyProvider", 6, 4, d::Kind::Message(&M9), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"password\": ",
-            "password",
-            3,
-            5,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        )
-        .sensitive(),
-        d::FieldInfo::new(
-            "\"ocsp_staple\": ",
-            "ocspStaple",
-            4,
-            6,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"private_key_provider\": ", 6, 4, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"password\": ", 3, 5, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional)
+            .sensitive(),
+        d::FieldInfo::new("\"ocsp_staple\": ", 4, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"signed_certificate_timestamp\": ",
-            "signedCertificateTimestamp",
             5,
             7,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M13),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"tls_params\": ", "tlsParams", 9, 8, d::Kind::Message(&M17), d::Cardinality::Optional),
+        d::FieldInfo::new("\"tls_params\": ", 9, 8, d::Kind::Message(&M17), d::Cardinality::Optional),
     ];
     pub(crate) static M15: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.TlsCertificate", fields: &F15, oneofs: &[] };
@@ -1843,10 +1628,9 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"path\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new(
             "\"local_address_range\": ",
-            "localAddressRange",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
@@ -1854,7 +1638,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"remote_address_range\": ",
-            "remoteAddressRange",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M10),
@@ -1897,15 +1680,12 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"tls_minimum_protocol_version\": ", "tlsMinimumProtocolVersion", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"tls_maximum_protocol_version\": ", "tlsMaximumProtocolVersion", 2, 1, d::Kind::Enum(&E4), d::Cardinality::Implicit)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"cipher_suites\": ", "cipherSuites", 3, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"ecdh_curves\": ", "ecdhCurves", 4, 3, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"signature_algorithms\": ", "signatureAlgorithms", 5, 4, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"compliance_policies\": ", "compliancePolicies", 6, 5, d::Kind::Enum(&E3), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MaxItems(1)]),
+        d::FieldInfo::new("\"tls_minimum_protocol_version\": ", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"tls_maximum_protocol_version\": ", 2, 1, d::Kind::Enum(&E4), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"cipher_suites\": ", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"ecdh_curves\": ", 4, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"signature_algorithms\": ", 5, 4, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"compliance_policies\": ", 6, 5, d::Kind::Enum(&E3), d::Cardinality::Repeated).rules(&[d::Rule::MaxItems(1)]),
     ];
     pub(crate) static M17: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.transport_sockets.tls.v3.TlsParameters", fields: &F17, oneofs: &[] };
@@ -1949,7 +1729,7 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"keys\": ", "keys", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Repeated)
+        [d::FieldInfo::new("\"keys\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M13), d::Cardinality::Repeated)
             .rules(&[d::Rule::MinItems(1)])
             .sensitive()];
     pub(crate) static M18: d::MessageInfo =
@@ -1984,13 +1764,13 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"common_tls_context\": ", "commonTlsContext", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new("\"sni\": ", "sni", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(255)]),
-        d::FieldInfo::new("\"auto_host_sni\": ", "autoHostSni", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"auto_sni_san_validation\": ", "autoSniSanValidation", 7, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"allow_renegotiation\": ", "allowRenegotiation", 3, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"max_session_keys\": ", "maxSessionKeys", 4, 5, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"enforce_rsa_key_usage\": ", "enforceRsaKeyUsage", 5, 6, d::Kind::Bool, d::Cardinality::Wrapper)
+        d::FieldInfo::new("\"common_tls_context\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"sni\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MaxBytes(255)]),
+        d::FieldInfo::new("\"auto_host_sni\": ", 6, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"auto_sni_san_validation\": ", 7, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"allow_renegotiation\": ", 3, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_session_keys\": ", 4, 5, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enforce_rsa_key_usage\": ", 5, 6, d::Kind::Bool, d::Cardinality::Wrapper)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
     ];
     pub(crate) static M19: d::MessageInfo =

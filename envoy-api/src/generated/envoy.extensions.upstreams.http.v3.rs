@@ -141,7 +141,6 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 11] = [
         d::FieldInfo::new(
             "\"common_http_protocol_options\": ",
-            "commonHttpProtocolOptions",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M52),
@@ -149,26 +148,16 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"upstream_http_protocol_options\": ",
-            "upstreamHttpProtocolOptions",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M98),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"explicit_http_config\": ", "explicitHttpConfig", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"use_downstream_protocol_config\": ",
-            "useDownstreamProtocolConfig",
-            4,
-            3,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new("\"auto_config\": ", "autoConfig", 5, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"explicit_http_config\": ", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"use_downstream_protocol_config\": ", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"auto_config\": ", 5, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
         d::FieldInfo::new(
             "\"http_filters\": ",
-            "httpFilters",
             6,
             5,
             d::Kind::Message(&crate::envoy::extensions::filters::network::http_connection_manager::v3::described::M10),
@@ -176,37 +165,21 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"header_validation_config\": ",
-            "headerValidationConfig",
             7,
             6,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M96),
             d::Cardinality::Optional,
         ),
-        d::FieldInfo::new("\"outlier_detection\": ", "outlierDetection", 8, 7, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"outlier_detection\": ", 8, 7, d::Kind::Message(&M3), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"request_mirror_policies\": ",
-            "requestMirrorPolicies",
             9,
             8,
             d::Kind::Message(&crate::envoy::config::route::v3::described::M47),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new(
-            "\"hash_policy\": ",
-            "hashPolicy",
-            10,
-            9,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M39),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new(
-            "\"retry_policy\": ",
-            "retryPolicy",
-            11,
-            10,
-            d::Kind::Message(&crate::envoy::config::route::v3::described::M31),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"hash_policy\": ", 10, 9, d::Kind::Message(&crate::envoy::config::route::v3::described::M39), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"retry_policy\": ", 11, 10, d::Kind::Message(&crate::envoy::config::route::v3::described::M31), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
@@ -275,7 +248,6 @@ pub(crate) mod described {
     static F1: [d::FieldInfo; 4] = [
         d::FieldInfo::new(
             "\"http_protocol_options\": ",
-            "httpProtocolOptions",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M46),
@@ -283,7 +255,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"http2_protocol_options\": ",
-            "http2ProtocolOptions",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M49),
@@ -291,7 +262,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"http3_protocol_options\": ",
-            "http3ProtocolOptions",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M51),
@@ -299,7 +269,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"alternate_protocols_cache_options\": ",
-            "alternateProtocolsCacheOptions",
             4,
             3,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M2),
@@ -346,7 +315,6 @@ pub(crate) mod described {
     static F2: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"http_protocol_options\": ",
-            "httpProtocolOptions",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M46),
@@ -355,7 +323,6 @@ pub(crate) mod described {
         .oneof(0),
         d::FieldInfo::new(
             "\"http2_protocol_options\": ",
-            "http2ProtocolOptions",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M49),
@@ -364,7 +331,6 @@ pub(crate) mod described {
         .oneof(0),
         d::FieldInfo::new(
             "\"http3_protocol_options\": ",
-            "http3ProtocolOptions",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M51),
@@ -424,7 +390,6 @@ pub(crate) mod described {
 
     static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
         "\"error_matcher\": ",
-        "errorMatcher",
         1,
         0,
         d::Kind::Message(&crate::envoy::config::common::matcher::v3::described::M3),
@@ -465,7 +430,6 @@ pub(crate) mod described {
     static F4: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"http_protocol_options\": ",
-            "httpProtocolOptions",
             1,
             0,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M46),
@@ -473,7 +437,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"http2_protocol_options\": ",
-            "http2ProtocolOptions",
             2,
             1,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M49),
@@ -481,7 +444,6 @@ pub(crate) mod described {
         ),
         d::FieldInfo::new(
             "\"http3_protocol_options\": ",
-            "http3ProtocolOptions",
             3,
             2,
             d::Kind::Message(&crate::envoy::config::core::v3::described::M51),

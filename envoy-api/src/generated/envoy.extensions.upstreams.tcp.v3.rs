@@ -23,14 +23,8 @@ pub(crate) mod described {
     #[cfg(feature = "registry")]
     use crate::json::fields as r;
 
-    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"idle_timeout\": ",
-        "idleTimeout",
-        1,
-        0,
-        d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-        d::Cardinality::Optional,
-    )];
+    static F0: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"idle_timeout\": ", 1, 0, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.upstreams.tcp.v3.TcpProtocolOptions", fields: &F0, oneofs: &[] };
     impl d::Describe for super::TcpProtocolOptions {

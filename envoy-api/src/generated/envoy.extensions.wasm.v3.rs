@@ -204,7 +204,7 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"allowed_capabilities\": ", "allowedCapabilities", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String))];
+        [d::FieldInfo::new("\"allowed_capabilities\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String))];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.wasm.v3.CapabilityRestrictionConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CapabilityRestrictionConfig {
@@ -237,8 +237,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"host_env_keys\": ", "hostEnvKeys", 1, 0, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"key_values\": ", "keyValues", 2, 1, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"host_env_keys\": ", 1, 0, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"key_values\": ", 2, 1, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.EnvironmentVariables", fields: &F1, oneofs: &[] };
     impl d::Describe for super::EnvironmentVariables {
@@ -273,31 +273,17 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"root_id\": ", "rootId", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"vm_config\": ", "vmConfig", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"configuration\": ",
-            "configuration",
-            4,
-            3,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"fail_open\": ", "failOpen", 5, 4, d::Kind::Bool, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"root_id\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"vm_config\": ", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"configuration\": ", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"fail_open\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"failure_policy\": ", "failurePolicy", 7, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"reload_config\": ", "reloadConfig", 8, 6, d::Kind::Message(&M3), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"capability_restriction_config\": ",
-            "capabilityRestrictionConfig",
-            6,
-            7,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        )
-        .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"allow_on_headers_stop_iteration\": ", "allowOnHeadersStopIteration", 9, 8, d::Kind::Bool, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"failure_policy\": ", 7, 5, d::Kind::Enum(&E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"reload_config\": ", 8, 6, d::Kind::Message(&M3), d::Cardinality::Optional),
+        d::FieldInfo::new("\"capability_restriction_config\": ", 6, 7, d::Kind::Message(&M0), d::Cardinality::Optional)
+            .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
+        d::FieldInfo::new("\"allow_on_headers_stop_iteration\": ", 9, 8, d::Kind::Bool, d::Cardinality::Wrapper),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.wasm.v3.PluginConfig", fields: &F2, oneofs: &[d::OneofInfo { name: "vm", required: false }] };
@@ -348,14 +334,8 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new(
-        "\"backoff\": ",
-        "backoff",
-        1,
-        0,
-        d::Kind::Message(&crate::envoy::config::core::v3::described::M6),
-        d::Cardinality::Optional,
-    )];
+    static F3: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"backoff\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M6), d::Cardinality::Optional)];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.ReloadConfig", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ReloadConfig {
         const INFO: &'static d::MessageInfo = &M3;
@@ -416,28 +396,14 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"vm_id\": ", "vmId", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"runtime\": ", "runtime", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"code\": ", "code", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M5), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"configuration\": ",
-            "configuration",
-            4,
-            3,
-            d::Kind::Message(<crate::Any as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"allow_precompiled\": ", "allowPrecompiled", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"nack_on_code_cache_miss\": ", "nackOnCodeCacheMiss", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"environment_variables\": ", "environmentVariables", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"capability_restriction_config\": ",
-            "capabilityRestrictionConfig",
-            8,
-            7,
-            d::Kind::Message(&M0),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"vm_id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"runtime\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"code\": ", 3, 2, d::Kind::Message(&crate::envoy::config::core::v3::described::M5), d::Cardinality::Optional),
+        d::FieldInfo::new("\"configuration\": ", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"allow_precompiled\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"nack_on_code_cache_miss\": ", 6, 5, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"environment_variables\": ", 7, 6, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"capability_restriction_config\": ", 8, 7, d::Kind::Message(&M0), d::Cardinality::Optional),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.VmConfig", fields: &F5, oneofs: &[] };
     impl d::Describe for super::VmConfig {
@@ -484,8 +450,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"singleton\": ", "singleton", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"singleton\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.extensions.wasm.v3.WasmService", fields: &F6, oneofs: &[] };
     impl d::Describe for super::WasmService {

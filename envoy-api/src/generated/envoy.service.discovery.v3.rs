@@ -316,22 +316,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"node\": ", "node", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"resource_names_subscribe\": ", "resourceNamesSubscribe", 3, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"resource_names_unsubscribe\": ", "resourceNamesUnsubscribe", 4, 3, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"resource_locators_subscribe\": ", "resourceLocatorsSubscribe", 8, 4, d::Kind::Message(&M11), d::Cardinality::Repeated),
-        d::FieldInfo::new(
-            "\"resource_locators_unsubscribe\": ",
-            "resourceLocatorsUnsubscribe",
-            9,
-            5,
-            d::Kind::Message(&M11),
-            d::Cardinality::Repeated,
-        ),
-        d::FieldInfo::new("\"initial_resource_versions\": ", "initialResourceVersions", 5, 6, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
-        d::FieldInfo::new("\"response_nonce\": ", "responseNonce", 6, 7, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"error_detail\": ", "errorDetail", 7, 8, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"node\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"type_url\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource_names_subscribe\": ", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resource_names_unsubscribe\": ", 4, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resource_locators_subscribe\": ", 8, 4, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resource_locators_unsubscribe\": ", 9, 5, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"initial_resource_versions\": ", 5, 6, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"response_nonce\": ", 6, 7, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"error_detail\": ", 7, 8, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.DeltaDiscoveryRequest", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DeltaDiscoveryRequest {
@@ -380,21 +373,14 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"system_version_info\": ", "systemVersionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"resources\": ", "resources", 2, 1, d::Kind::Message(&M8), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"removed_resources\": ", "removedResources", 6, 3, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"removed_resource_names\": ", "removedResourceNames", 8, 4, d::Kind::Message(&M12), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"nonce\": ", "nonce", 5, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"control_plane\": ",
-            "controlPlane",
-            7,
-            6,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M12),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"resource_errors\": ", "resourceErrors", 9, 7, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"system_version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resources\": ", 2, 1, d::Kind::Message(&M8), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"type_url\": ", 4, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"removed_resources\": ", 6, 3, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"removed_resource_names\": ", 8, 4, d::Kind::Message(&M12), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"nonce\": ", 5, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"control_plane\": ", 7, 6, d::Kind::Message(&crate::envoy::config::core::v3::described::M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resource_errors\": ", 9, 7, d::Kind::Message(&M10), d::Cardinality::Repeated),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.service.discovery.v3.DeltaDiscoveryResponse", fields: &F1, oneofs: &[] };
@@ -442,13 +428,13 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"node\": ", "node", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
-        d::FieldInfo::new("\"resource_names\": ", "resourceNames", 3, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"resource_locators\": ", "resourceLocators", 7, 3, d::Kind::Message(&M11), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"response_nonce\": ", "responseNonce", 5, 5, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"error_detail\": ", "errorDetail", 6, 6, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"node\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resource_names\": ", 3, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"resource_locators\": ", 7, 3, d::Kind::Message(&M11), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"type_url\": ", 4, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"response_nonce\": ", 5, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"error_detail\": ", 6, 6, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.DiscoveryRequest", fields: &F2, oneofs: &[] };
     impl d::Describe for super::DiscoveryRequest {
@@ -493,20 +479,13 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"resources\": ", "resources", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"canary\": ", "canary", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 4, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"nonce\": ", "nonce", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"control_plane\": ",
-            "controlPlane",
-            6,
-            5,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M12),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"resource_errors\": ", "resourceErrors", 7, 6, d::Kind::Message(&M10), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version_info\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resources\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"canary\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type_url\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"nonce\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"control_plane\": ", 6, 5, d::Kind::Message(&crate::envoy::config::core::v3::described::M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resource_errors\": ", 7, 6, d::Kind::Message(&M10), d::Cardinality::Repeated),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.DiscoveryResponse", fields: &F3, oneofs: &[] };
     impl d::Describe for super::DiscoveryResponse {
@@ -551,10 +530,10 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"constraint\": ", "constraint", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_constraints\": ", "orConstraints", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_constraints\": ", "andConstraints", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_constraints\": ", "notConstraints", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"constraint\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_constraints\": ", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_constraints\": ", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_constraints\": ", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.service.discovery.v3.DynamicParameterConstraints",
@@ -604,7 +583,7 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new("\"constraints\": ", "constraints", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated)];
+    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new("\"constraints\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated)];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.service.discovery.v3.DynamicParameterConstraints.ConstraintList", fields: &F5, oneofs: &[] };
     impl d::Describe for super::dynamic_parameter_constraints::ConstraintList {
@@ -637,9 +616,9 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"exists\": ", "exists", 3, 2, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"exists\": ", 3, 2, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.service.discovery.v3.DynamicParameterConstraints.SingleConstraint",
@@ -718,21 +697,14 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"name\": ", "name", 3, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"resource_name\": ", "resourceName", 8, 1, d::Kind::Message(&M12), d::Cardinality::Optional),
-        d::FieldInfo::new("\"aliases\": ", "aliases", 4, 2, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"version\": ", "version", 1, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"resource\": ", "resource", 2, 4, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"ttl\": ", "ttl", 6, 5, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new("\"cache_control\": ", "cacheControl", 7, 6, d::Kind::Message(&M9), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"metadata\": ",
-            "metadata",
-            9,
-            7,
-            d::Kind::Message(&crate::envoy::config::core::v3::described::M62),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 3, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource_name\": ", 8, 1, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"aliases\": ", 4, 2, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version\": ", 1, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource\": ", 2, 4, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"ttl\": ", 6, 5, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cache_control\": ", 7, 6, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"metadata\": ", 9, 7, d::Kind::Message(&crate::envoy::config::core::v3::described::M62), d::Cardinality::Optional),
     ];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.Resource", fields: &F8, oneofs: &[] };
     impl d::Describe for super::Resource {
@@ -778,7 +750,7 @@ pub(crate) mod described {
         }
     }
 
-    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"do_not_cache\": ", "doNotCache", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
+    static F9: [d::FieldInfo; 1] = [d::FieldInfo::new("\"do_not_cache\": ", 1, 0, d::Kind::Bool, d::Cardinality::Implicit)];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.Resource.CacheControl", fields: &F9, oneofs: &[] };
     impl d::Describe for super::resource::CacheControl {
         const INFO: &'static d::MessageInfo = &M9;
@@ -810,8 +782,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"resource_name\": ", "resourceName", 1, 0, d::Kind::Message(&M12), d::Cardinality::Optional),
-        d::FieldInfo::new("\"error_detail\": ", "errorDetail", 2, 1, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"resource_name\": ", 1, 0, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"error_detail\": ", 2, 1, d::Kind::Message(&crate::google::rpc::described::M0), d::Cardinality::Optional),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.ResourceError", fields: &F10, oneofs: &[] };
     impl d::Describe for super::ResourceError {
@@ -846,8 +818,8 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"dynamic_parameters\": ", "dynamicParameters", 2, 1, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"dynamic_parameters\": ", 2, 1, d::Kind::String, d::Cardinality::Map(d::Kind::String)),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.ResourceLocator", fields: &F11, oneofs: &[] };
     impl d::Describe for super::ResourceLocator {
@@ -882,15 +854,8 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"dynamic_parameter_constraints\": ",
-            "dynamicParameterConstraints",
-            2,
-            1,
-            d::Kind::Message(&M4),
-            d::Cardinality::Optional,
-        ),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"dynamic_parameter_constraints\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Optional),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.discovery.v3.ResourceName", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ResourceName {

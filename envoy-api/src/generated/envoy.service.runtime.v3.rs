@@ -26,8 +26,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"layer\": ", "layer", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"layer\": ", 2, 1, d::Kind::Message(<::prost_types::Struct as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.runtime.v3.Runtime", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Runtime {

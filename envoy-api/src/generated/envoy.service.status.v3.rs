@@ -235,11 +235,11 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"node\": ", "node", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
-        d::FieldInfo::new("\"xds_config\": ", "xdsConfig", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated)
+        d::FieldInfo::new("\"node\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"xds_config\": ", 2, 1, d::Kind::Message(&M4), d::Cardinality::Repeated)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"generic_xds_configs\": ", "genericXdsConfigs", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"client_scope\": ", "clientScope", 4, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"generic_xds_configs\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"client_scope\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.status.v3.ClientConfig", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ClientConfig {
@@ -278,36 +278,15 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"type_url\": ", "typeUrl", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"name\": ", "name", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"version_info\": ", "versionInfo", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"xds_config\": ", "xdsConfig", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"last_updated\": ",
-            "lastUpdated",
-            5,
-            4,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"config_status\": ", "configStatus", 6, 5, d::Kind::Enum(&E1), d::Cardinality::Implicit),
-        d::FieldInfo::new(
-            "\"client_status\": ",
-            "clientStatus",
-            7,
-            6,
-            d::Kind::Enum(&crate::envoy::admin::v3::described::E0),
-            d::Cardinality::Implicit,
-        ),
-        d::FieldInfo::new(
-            "\"error_state\": ",
-            "errorState",
-            8,
-            7,
-            d::Kind::Message(&crate::envoy::admin::v3::described::M37),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"is_static_resource\": ", "isStaticResource", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"type_url\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"version_info\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"xds_config\": ", 4, 3, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"last_updated\": ", 5, 4, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"config_status\": ", 6, 5, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"client_status\": ", 7, 6, d::Kind::Enum(&crate::envoy::admin::v3::described::E0), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"error_state\": ", 8, 7, d::Kind::Message(&crate::envoy::admin::v3::described::M37), d::Cardinality::Optional),
+        d::FieldInfo::new("\"is_static_resource\": ", 9, 8, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.service.status.v3.ClientConfig.GenericXdsConfig", fields: &F1, oneofs: &[] };
@@ -359,14 +338,13 @@ pub(crate) mod described {
     static F2: [d::FieldInfo; 3] = [
         d::FieldInfo::new(
             "\"node_matchers\": ",
-            "nodeMatchers",
             1,
             0,
             d::Kind::Message(&crate::envoy::r#type::matcher::v3::described::M15),
             d::Cardinality::Repeated,
         ),
-        d::FieldInfo::new("\"node\": ", "node", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
-        d::FieldInfo::new("\"exclude_resource_contents\": ", "excludeResourceContents", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"node\": ", 2, 1, d::Kind::Message(&crate::envoy::config::core::v3::described::M63), d::Cardinality::Optional),
+        d::FieldInfo::new("\"exclude_resource_contents\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.status.v3.ClientStatusRequest", fields: &F2, oneofs: &[] };
     impl d::Describe for super::ClientStatusRequest {
@@ -402,7 +380,7 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", "config", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated)];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"config\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated)];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.service.status.v3.ClientStatusResponse", fields: &F3, oneofs: &[] };
     impl d::Describe for super::ClientStatusResponse {
         const INFO: &'static d::MessageInfo = &M3;
@@ -434,54 +412,17 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"status\": ", "status", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit),
-        d::FieldInfo::new("\"client_status\": ", "clientStatus", 7, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
+        d::FieldInfo::new("\"status\": ", 1, 0, d::Kind::Enum(&E1), d::Cardinality::Implicit),
+        d::FieldInfo::new("\"client_status\": ", 7, 1, d::Kind::Enum(&E0), d::Cardinality::Implicit)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new(
-            "\"listener_config\": ",
-            "listenerConfig",
-            2,
-            2,
-            d::Kind::Message(&crate::envoy::admin::v3::described::M21),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"cluster_config\": ",
-            "clusterConfig",
-            3,
-            3,
-            d::Kind::Message(&crate::envoy::admin::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"route_config\": ",
-            "routeConfig",
-            4,
-            4,
-            d::Kind::Message(&crate::envoy::admin::v3::described::M25),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"scoped_route_config\": ",
-            "scopedRouteConfig",
-            5,
-            5,
-            d::Kind::Message(&crate::envoy::admin::v3::described::M28),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
-        d::FieldInfo::new(
-            "\"endpoint_config\": ",
-            "endpointConfig",
-            6,
-            6,
-            d::Kind::Message(&crate::envoy::admin::v3::described::M14),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"listener_config\": ", 2, 2, d::Kind::Message(&crate::envoy::admin::v3::described::M21), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"cluster_config\": ", 3, 3, d::Kind::Message(&crate::envoy::admin::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"route_config\": ", 4, 4, d::Kind::Message(&crate::envoy::admin::v3::described::M25), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"scoped_route_config\": ", 5, 5, d::Kind::Message(&crate::envoy::admin::v3::described::M28), d::Cardinality::Optional)
+            .oneof(0),
+        d::FieldInfo::new("\"endpoint_config\": ", 6, 6, d::Kind::Message(&crate::envoy::admin::v3::described::M14), d::Cardinality::Optional)
+            .oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.service.status.v3.PerXdsConfig",

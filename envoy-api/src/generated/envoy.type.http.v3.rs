@@ -119,11 +119,11 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"ttl\": ", "ttl", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"ttl\": ", 2, 1, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
             .rules(&[d::Rule::Gte(d::Bound::Duration(0))]),
-        d::FieldInfo::new("\"path\": ", "path", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"attributes\": ", "attributes", 4, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"path\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"attributes\": ", 4, 3, d::Kind::Message(&M1), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.http.v3.Cookie", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Cookie {
@@ -162,12 +162,12 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[
             d::Rule::MinChars(1),
             d::Rule::MaxBytes(16384),
             d::Rule::HeaderName { strict: false },
         ]),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MaxBytes(16384), d::Rule::HeaderValue { strict: false }]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.http.v3.CookieAttribute", fields: &F1, oneofs: &[] };
@@ -202,7 +202,7 @@ pub(crate) mod described {
         }
     }
 
-    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"operations\": ", "operations", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated)];
+    static F2: [d::FieldInfo; 1] = [d::FieldInfo::new("\"operations\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated)];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.http.v3.PathTransformation", fields: &F2, oneofs: &[] };
     impl d::Describe for super::PathTransformation {
         const INFO: &'static d::MessageInfo = &M2;
@@ -234,8 +234,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"normalize_path_rfc_3986\": ", "normalizePathRfc3986", 2, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"merge_slashes\": ", "mergeSlashes", 3, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"normalize_path_rfc_3986\": ", 2, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"merge_slashes\": ", 3, 1, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.http.v3.PathTransformation.Operation",

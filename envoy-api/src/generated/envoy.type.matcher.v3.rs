@@ -536,8 +536,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"ranges\": ", "ranges", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M1), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"invert_match\": ", "invertMatch", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"ranges\": ", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M1), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"invert_match\": ", 2, 1, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.AddressMatcher", fields: &F0, oneofs: &[] };
     impl d::Describe for super::AddressMatcher {
@@ -572,9 +572,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"range\": ", "range", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M0), d::Cardinality::Optional)
-            .oneof(0),
-        d::FieldInfo::new("\"exact\": ", "exact", 2, 1, d::Kind::F64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"range\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::v3::described::M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"exact\": ", 2, 1, d::Kind::F64, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.DoubleMatcher",
@@ -617,9 +616,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"string_match\": ", "stringMatch", 2, 1, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"address_match\": ", "addressMatch", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"string_match\": ", 2, 1, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"address_match\": ", 3, 2, d::Kind::Message(&M0), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.FilterStateMatcher",
@@ -663,8 +662,8 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-        .rules(&[d::Rule::HeaderName { strict: false }])];
+    static F3: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }])];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpRequestHeaderMatchInput", fields: &F3, oneofs: &[] };
     impl d::Describe for super::HttpRequestHeaderMatchInput {
@@ -697,7 +696,7 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"query_param\": ", "queryParam", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"query_param\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M4: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpRequestQueryParamMatchInput", fields: &F4, oneofs: &[] };
     impl d::Describe for super::HttpRequestQueryParamMatchInput {
@@ -729,8 +728,8 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-        .rules(&[d::Rule::HeaderName { strict: false }])];
+    static F5: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }])];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpRequestTrailerMatchInput", fields: &F5, oneofs: &[] };
     impl d::Describe for super::HttpRequestTrailerMatchInput {
@@ -762,8 +761,8 @@ pub(crate) mod described {
         }
     }
 
-    static F6: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-        .rules(&[d::Rule::HeaderName { strict: false }])];
+    static F6: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }])];
     pub(crate) static M6: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpResponseHeaderMatchInput", fields: &F6, oneofs: &[] };
     impl d::Describe for super::HttpResponseHeaderMatchInput {
@@ -885,8 +884,8 @@ pub(crate) mod described {
         }
     }
 
-    static F10: [d::FieldInfo; 1] = [d::FieldInfo::new("\"header_name\": ", "headerName", 1, 0, d::Kind::String, d::Cardinality::Implicit)
-        .rules(&[d::Rule::HeaderName { strict: false }])];
+    static F10: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"header_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderName { strict: false }])];
     pub(crate) static M10: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.matcher.v3.HttpResponseTrailerMatchInput", fields: &F10, oneofs: &[] };
     impl d::Describe for super::HttpResponseTrailerMatchInput {
@@ -918,7 +917,7 @@ pub(crate) mod described {
         }
     }
 
-    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new("\"one_of\": ", "oneOf", 1, 0, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0)];
+    static F11: [d::FieldInfo; 1] = [d::FieldInfo::new("\"one_of\": ", 1, 0, d::Kind::Message(&M24), d::Cardinality::Optional).oneof(0)];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.ListMatcher",
         fields: &F11,
@@ -956,7 +955,7 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"patterns\": ", "patterns", 1, 0, d::Kind::Message(&M21), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"patterns\": ", 1, 0, d::Kind::Message(&M21), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.ListStringMatcher", fields: &F12, oneofs: &[] };
     impl d::Describe for super::ListStringMatcher {
         const INFO: &'static d::MessageInfo = &M12;
@@ -988,10 +987,10 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"filter\": ", "filter", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M14), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 3, 2, d::Kind::Message(&M24), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"invert\": ", "invert", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"filter\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"path\": ", 2, 1, d::Kind::Message(&M14), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"value\": ", 3, 2, d::Kind::Message(&M24), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"invert\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.MetadataMatcher", fields: &F13, oneofs: &[] };
     impl d::Describe for super::MetadataMatcher {
@@ -1030,7 +1029,7 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M14: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.MetadataMatcher.PathSegment",
         fields: &F14,
@@ -1068,8 +1067,8 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"node_id\": ", "nodeId", 1, 0, d::Kind::Message(&M21), d::Cardinality::Optional),
-        d::FieldInfo::new("\"node_metadatas\": ", "nodeMetadatas", 2, 1, d::Kind::Message(&M22), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"node_id\": ", 1, 0, d::Kind::Message(&M21), d::Cardinality::Optional),
+        d::FieldInfo::new("\"node_metadatas\": ", 2, 1, d::Kind::Message(&M22), d::Cardinality::Repeated),
     ];
     pub(crate) static M15: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.NodeMatcher", fields: &F15, oneofs: &[] };
     impl d::Describe for super::NodeMatcher {
@@ -1104,8 +1103,7 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"value_matchers\": ", "valueMatchers", 1, 0, d::Kind::Message(&M24), d::Cardinality::Repeated)
-            .rules(&[d::Rule::MinItems(2)])];
+        [d::FieldInfo::new("\"value_matchers\": ", 1, 0, d::Kind::Message(&M24), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M16: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.OrMatcher", fields: &F16, oneofs: &[] };
     impl d::Describe for super::OrMatcher {
         const INFO: &'static d::MessageInfo = &M16;
@@ -1137,7 +1135,7 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"path\": ", "path", 1, 0, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required])];
+        [d::FieldInfo::new("\"path\": ", 1, 0, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required])];
     pub(crate) static M17: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.matcher.v3.PathMatcher", fields: &F17, oneofs: &[d::OneofInfo { name: "rule", required: true }] };
     impl d::Describe for super::PathMatcher {
@@ -1172,9 +1170,8 @@ pub(crate) mod described {
     }
 
     static F18: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"pattern\": ", "pattern", 1, 0, d::Kind::Message(&M19), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"substitution\": ", "substitution", 2, 1, d::Kind::String, d::Cardinality::Implicit)
-            .rules(&[d::Rule::HeaderValue { strict: false }]),
+        d::FieldInfo::new("\"pattern\": ", 1, 0, d::Kind::Message(&M19), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"substitution\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::HeaderValue { strict: false }]),
     ];
     pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.RegexMatchAndSubstitute", fields: &F18, oneofs: &[] };
     impl d::Describe for super::RegexMatchAndSubstitute {
@@ -1209,10 +1206,10 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"google_re2\": ", "googleRe2", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional)
+        d::FieldInfo::new("\"google_re2\": ", 1, 0, d::Kind::Message(&M20), d::Cardinality::Optional)
             .oneof(0)
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"regex\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.RegexMatcher",
@@ -1252,7 +1249,7 @@ pub(crate) mod described {
         }
     }
 
-    static F20: [d::FieldInfo; 1] = [d::FieldInfo::new("\"max_program_size\": ", "maxProgramSize", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
+    static F20: [d::FieldInfo; 1] = [d::FieldInfo::new("\"max_program_size\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper)
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false })];
     pub(crate) static M20: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.RegexMatcher.GoogleRE2", fields: &F20, oneofs: &[] };
     impl d::Describe for super::regex_matcher::GoogleRe2 {
@@ -1285,15 +1282,13 @@ pub(crate) mod described {
     }
 
     static F21: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"exact\": ", "exact", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"suffix\": ", "suffix", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"safe_regex\": ", "safeRegex", 5, 3, d::Kind::Message(&M19), d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"contains\": ", "contains", 7, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"custom\": ", "custom", 8, 5, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"ignore_case\": ", "ignoreCase", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"exact\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"suffix\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"safe_regex\": ", 5, 3, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"contains\": ", 7, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"custom\": ", 8, 5, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ignore_case\": ", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M21: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.StringMatcher",
@@ -1354,8 +1349,8 @@ pub(crate) mod described {
     }
 
     static F22: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"path\": ", "path", 2, 0, d::Kind::Message(&M23), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
-        d::FieldInfo::new("\"value\": ", "value", 3, 1, d::Kind::Message(&M24), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"path\": ", 2, 0, d::Kind::Message(&M23), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"value\": ", 3, 1, d::Kind::Message(&M24), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M22: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.matcher.v3.StructMatcher", fields: &F22, oneofs: &[] };
     impl d::Describe for super::StructMatcher {
@@ -1390,7 +1385,7 @@ pub(crate) mod described {
     }
 
     static F23: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
+        [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M23: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.StructMatcher.PathSegment",
         fields: &F23,
@@ -1428,13 +1423,13 @@ pub(crate) mod described {
     }
 
     static F24: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"null_match\": ", "nullMatch", 1, 0, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"double_match\": ", "doubleMatch", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"string_match\": ", "stringMatch", 3, 2, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"bool_match\": ", "boolMatch", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"present_match\": ", "presentMatch", 5, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"list_match\": ", "listMatch", 6, 5, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_match\": ", "orMatch", 7, 6, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"null_match\": ", 1, 0, d::Kind::Message(&M25), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"double_match\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"string_match\": ", 3, 2, d::Kind::Message(&M21), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bool_match\": ", 4, 3, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"present_match\": ", 5, 4, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"list_match\": ", 6, 5, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_match\": ", 7, 6, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M24: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.matcher.v3.ValueMatcher",

@@ -137,8 +137,8 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"path\": ", "path", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"path\": ", 2, 1, d::Kind::Message(&M1), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)]),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.metadata.v3.MetadataKey", fields: &F0, oneofs: &[] };
     impl d::Describe for super::MetadataKey {
@@ -173,8 +173,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"index\": ", "index", 2, 1, d::Kind::U32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"index\": ", 2, 1, d::Kind::U32, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "envoy.type.metadata.v3.MetadataKey.PathSegment",
@@ -217,10 +217,10 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"request\": ", "request", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"route\": ", "route", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"cluster\": ", "cluster", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"host\": ", "host", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"request\": ", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"route\": ", 2, 1, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"cluster\": ", 3, 2, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"host\": ", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.metadata.v3.MetadataKind", fields: &F2, oneofs: &[d::OneofInfo { name: "kind", required: true }] };

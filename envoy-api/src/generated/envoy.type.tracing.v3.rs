@@ -114,12 +114,12 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"tag\": ", "tag", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"literal\": ", "literal", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"environment\": ", "environment", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"request_header\": ", "requestHeader", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"metadata\": ", "metadata", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"value\": ", "value", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"tag\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"literal\": ", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"environment\": ", 3, 2, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"request_header\": ", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"metadata\": ", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"value\": ", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag", fields: &F0, oneofs: &[d::OneofInfo { name: "type", required: true }] };
@@ -173,8 +173,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"default_value\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag.Environment", fields: &F1, oneofs: &[] };
     impl d::Describe for super::custom_tag::Environment {
@@ -209,9 +209,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)
             .rules(&[d::Rule::MinChars(1), d::Rule::HeaderName { strict: false }]),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"default_value\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag.Header", fields: &F2, oneofs: &[] };
     impl d::Describe for super::custom_tag::Header {
@@ -245,8 +245,7 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"value\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag.Literal", fields: &F3, oneofs: &[] };
     impl d::Describe for super::custom_tag::Literal {
         const INFO: &'static d::MessageInfo = &M3;
@@ -278,16 +277,9 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"kind\": ", "kind", 1, 0, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M2), d::Cardinality::Optional),
-        d::FieldInfo::new(
-            "\"metadata_key\": ",
-            "metadataKey",
-            2,
-            1,
-            d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"kind\": ", 1, 0, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"metadata_key\": ", 2, 1, d::Kind::Message(&crate::envoy::r#type::metadata::v3::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"default_value\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.tracing.v3.CustomTag.Metadata", fields: &F4, oneofs: &[] };
     impl d::Describe for super::custom_tag::Metadata {

@@ -704,8 +704,8 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::F64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::F64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"start\": ", 1, 0, d::Kind::F64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"end\": ", 2, 1, d::Kind::F64, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.DoubleRange", fields: &F0, oneofs: &[] };
     impl d::Describe for super::DoubleRange {
@@ -740,8 +740,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"numerator\": ", "numerator", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"denominator\": ", "denominator", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"numerator\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"denominator\": ", 2, 1, d::Kind::Enum(&E1), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.FractionalPercent", fields: &F1, oneofs: &[] };
     impl d::Describe for super::FractionalPercent {
@@ -776,8 +776,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"source_ip\": ", "sourceIp", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"filter_state\": ", "filterState", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"source_ip\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"filter_state\": ", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.v3.HashPolicy", fields: &F2, oneofs: &[d::OneofInfo { name: "policy_specifier", required: true }] };
@@ -816,8 +816,7 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.HashPolicy.FilterState", fields: &F3, oneofs: &[] };
     impl d::Describe for super::hash_policy::FilterState {
         const INFO: &'static d::MessageInfo = &M3;
@@ -877,8 +876,8 @@ pub(crate) mod described {
         }
     }
 
-    static F5: [d::FieldInfo; 1] = [d::FieldInfo::new("\"code\": ", "code", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit)
-        .rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])])];
+    static F5: [d::FieldInfo; 1] =
+        [d::FieldInfo::new("\"code\": ", 1, 0, d::Kind::Enum(&E4), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly, d::Rule::NotIn(&[0])])];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.HttpStatus", fields: &F5, oneofs: &[] };
     impl d::Describe for super::HttpStatus {
         const INFO: &'static d::MessageInfo = &M5;
@@ -910,8 +909,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::I32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"start\": ", 1, 0, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"end\": ", 2, 1, d::Kind::I32, d::Cardinality::Implicit),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.Int32Range", fields: &F6, oneofs: &[] };
     impl d::Describe for super::Int32Range {
@@ -946,8 +945,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"start\": ", "start", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"end\": ", "end", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"start\": ", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"end\": ", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.Int64Range", fields: &F7, oneofs: &[] };
     impl d::Describe for super::Int64Range {
@@ -981,7 +980,7 @@ pub(crate) mod described {
         }
     }
 
-    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"value\": ", "value", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
+    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"value\": ", 1, 0, d::Kind::F64, d::Cardinality::Implicit)
         .rules(&[d::Rule::Lte(d::Bound::Float(100.0)), d::Rule::Gte(d::Bound::Float(0.0))])];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.Percent", fields: &F8, oneofs: &[] };
     impl d::Describe for super::Percent {
@@ -1014,11 +1013,9 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"blanket_rule\": ", "blanketRule", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"requests_per_time_unit\": ", "requestsPerTimeUnit", 2, 1, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"token_bucket\": ", "tokenBucket", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"blanket_rule\": ", 1, 0, d::Kind::Enum(&E2), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"requests_per_time_unit\": ", 2, 1, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"token_bucket\": ", 3, 2, d::Kind::Message(&M13), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M9: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.v3.RateLimitStrategy", fields: &F9, oneofs: &[d::OneofInfo { name: "strategy", required: true }] };
@@ -1062,8 +1059,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"requests_per_time_unit\": ", "requestsPerTimeUnit", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"time_unit\": ", "timeUnit", 2, 1, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"requests_per_time_unit\": ", 1, 0, d::Kind::U64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"time_unit\": ", 2, 1, d::Kind::Enum(&E3), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
     ];
     pub(crate) static M10: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.type.v3.RateLimitStrategy.RequestsPerTimeUnit", fields: &F10, oneofs: &[] };
@@ -1099,12 +1096,12 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"max_counters\": ", "maxCounters", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_gauges\": ", "maxGauges", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"max_histograms\": ", "maxHistograms", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
-        d::FieldInfo::new("\"enable_eviction\": ", "enableEviction", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 5, 4, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"sharing_name\": ", "sharingName", 6, 5, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"max_counters\": ", 1, 0, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_gauges\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"max_histograms\": ", 3, 2, d::Kind::U32, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"enable_eviction\": ", 4, 3, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"prefix\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"sharing_name\": ", 6, 5, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.Scope", fields: &F11, oneofs: &[] };
     impl d::Describe for super::Scope {
@@ -1147,9 +1144,9 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"major_number\": ", "majorNumber", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"minor_number\": ", "minorNumber", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"patch\": ", "patch", 3, 2, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"major_number\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"minor_number\": ", 2, 1, d::Kind::U32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"patch\": ", 3, 2, d::Kind::U32, d::Cardinality::Implicit),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.SemanticVersion", fields: &F12, oneofs: &[] };
     impl d::Describe for super::SemanticVersion {
@@ -1186,18 +1183,10 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"max_tokens\": ", "maxTokens", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(0))]),
-        d::FieldInfo::new("\"tokens_per_fill\": ", "tokensPerFill", 2, 1, d::Kind::U32, d::Cardinality::Wrapper)
-            .rules(&[d::Rule::Gt(d::Bound::Int(0))]),
-        d::FieldInfo::new(
-            "\"fill_interval\": ",
-            "fillInterval",
-            3,
-            2,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
+        d::FieldInfo::new("\"max_tokens\": ", 1, 0, d::Kind::U32, d::Cardinality::Implicit).rules(&[d::Rule::Gte(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"tokens_per_fill\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Gt(d::Bound::Int(0))]),
+        d::FieldInfo::new("\"fill_interval\": ", 3, 2, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .rules(&[d::Rule::Required, d::Rule::Gt(d::Bound::Duration(0))]),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "envoy.type.v3.TokenBucket", fields: &F13, oneofs: &[] };
     impl d::Describe for super::TokenBucket {

@@ -640,11 +640,11 @@ pub(crate) mod described {
     }
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"reference_map\": ", "referenceMap", 2, 0, d::Kind::Message(&M11), d::Cardinality::Map(d::Kind::I64)),
-        d::FieldInfo::new("\"type_map\": ", "typeMap", 3, 1, d::Kind::Message(&M15), d::Cardinality::Map(d::Kind::I64)),
-        d::FieldInfo::new("\"source_info\": ", "sourceInfo", 5, 2, d::Kind::Message(&M12), d::Cardinality::Optional),
-        d::FieldInfo::new("\"expr_version\": ", "exprVersion", 6, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"expr\": ", "expr", 4, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"reference_map\": ", 2, 0, d::Kind::Message(&M11), d::Cardinality::Map(d::Kind::I64)),
+        d::FieldInfo::new("\"type_map\": ", 3, 1, d::Kind::Message(&M15), d::Cardinality::Map(d::Kind::I64)),
+        d::FieldInfo::new("\"source_info\": ", 5, 2, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"expr_version\": ", 6, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"expr\": ", 4, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.CheckedExpr", fields: &F0, oneofs: &[] };
     impl d::Describe for super::CheckedExpr {
@@ -685,33 +685,19 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 9] = [
-        d::FieldInfo::new("\"null_value\": ", "nullValue", 1, 0, d::Kind::I32, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"bool_value\": ", "boolValue", 2, 1, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"int64_value\": ", "int64Value", 3, 2, d::Kind::I64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"uint64_value\": ", "uint64Value", 4, 3, d::Kind::U64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"double_value\": ", "doubleValue", 5, 4, d::Kind::F64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"string_value\": ", "stringValue", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"bytes_value\": ", "bytesValue", 7, 6, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"duration_value\": ",
-            "durationValue",
-            8,
-            7,
-            d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "", disallowed: false }),
-        d::FieldInfo::new(
-            "\"timestamp_value\": ",
-            "timestampValue",
-            9,
-            8,
-            d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "", disallowed: false }),
+        d::FieldInfo::new("\"null_value\": ", 1, 0, d::Kind::I32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bool_value\": ", 2, 1, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"int64_value\": ", 3, 2, d::Kind::I64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"uint64_value\": ", 4, 3, d::Kind::U64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"double_value\": ", 5, 4, d::Kind::F64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"string_value\": ", 6, 5, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bytes_value\": ", 7, 6, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"duration_value\": ", 8, 7, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "", disallowed: false }),
+        d::FieldInfo::new("\"timestamp_value\": ", 9, 8, d::Kind::Message(<::prost_types::Timestamp as d::Describe>::INFO), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "", disallowed: false }),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo {
         full_name: "google.api.expr.v1alpha1.Constant",
@@ -782,14 +768,14 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"id\": ", "id", 2, 0, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"const_expr\": ", "constExpr", 3, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"ident_expr\": ", "identExpr", 4, 2, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"select_expr\": ", "selectExpr", 5, 3, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"call_expr\": ", "callExpr", 6, 4, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"list_expr\": ", "listExpr", 7, 5, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"struct_expr\": ", "structExpr", 8, 6, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"comprehension_expr\": ", "comprehensionExpr", 9, 7, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"id\": ", 2, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"const_expr\": ", 3, 1, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ident_expr\": ", 4, 2, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"select_expr\": ", 5, 3, d::Kind::Message(&M9), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"call_expr\": ", 6, 4, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"list_expr\": ", 7, 5, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"struct_expr\": ", 8, 6, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"comprehension_expr\": ", 9, 7, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo =
         d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr", fields: &F2, oneofs: &[d::OneofInfo { name: "expr_kind", required: false }] };
@@ -851,9 +837,9 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"target\": ", "target", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"function\": ", "function", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"args\": ", "args", 3, 2, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"target\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"function\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"args\": ", 3, 2, d::Kind::Message(&M2), d::Cardinality::Repeated),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.Call", fields: &F3, oneofs: &[] };
     impl d::Describe for super::expr::Call {
@@ -890,14 +876,14 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"iter_var\": ", "iterVar", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"iter_var2\": ", "iterVar2", 8, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"iter_range\": ", "iterRange", 2, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"accu_var\": ", "accuVar", 3, 3, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"accu_init\": ", "accuInit", 4, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"loop_condition\": ", "loopCondition", 5, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"loop_step\": ", "loopStep", 6, 6, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"result\": ", "result", 7, 7, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"iter_var\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"iter_var2\": ", 8, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"iter_range\": ", 2, 2, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"accu_var\": ", 3, 3, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"accu_init\": ", 4, 4, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"loop_condition\": ", 5, 5, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"loop_step\": ", 6, 6, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"result\": ", 7, 7, d::Kind::Message(&M2), d::Cardinality::Optional),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.Comprehension", fields: &F4, oneofs: &[] };
     impl d::Describe for super::expr::Comprehension {
@@ -944,8 +930,8 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"elements\": ", "elements", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"optional_indices\": ", "optionalIndices", 2, 1, d::Kind::I32, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"elements\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"optional_indices\": ", 2, 1, d::Kind::I32, d::Cardinality::Repeated),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.CreateList", fields: &F5, oneofs: &[] };
     impl d::Describe for super::expr::CreateList {
@@ -980,8 +966,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"message_name\": ", "messageName", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"entries\": ", "entries", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"message_name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"entries\": ", 2, 1, d::Kind::Message(&M7), d::Cardinality::Repeated),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.CreateStruct", fields: &F6, oneofs: &[] };
     impl d::Describe for super::expr::CreateStruct {
@@ -1016,11 +1002,11 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 5] = [
-        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"field_key\": ", "fieldKey", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"map_key\": ", "mapKey", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"value\": ", "value", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"optional_entry\": ", "optionalEntry", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"id\": ", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"field_key\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"map_key\": ", 3, 2, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"value\": ", 4, 3, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"optional_entry\": ", 5, 4, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "google.api.expr.v1alpha1.Expr.CreateStruct.Entry",
@@ -1068,7 +1054,7 @@ pub(crate) mod described {
         }
     }
 
-    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
+    static F8: [d::FieldInfo; 1] = [d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit)];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.Ident", fields: &F8, oneofs: &[] };
     impl d::Describe for super::expr::Ident {
         const INFO: &'static d::MessageInfo = &M8;
@@ -1100,9 +1086,9 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"operand\": ", "operand", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"field\": ", "field", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"test_only\": ", "testOnly", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"operand\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"field\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"test_only\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Expr.Select", fields: &F9, oneofs: &[] };
     impl d::Describe for super::expr::Select {
@@ -1139,8 +1125,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"expr\": ", "expr", 2, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
-        d::FieldInfo::new("\"source_info\": ", "sourceInfo", 3, 1, d::Kind::Message(&M12), d::Cardinality::Optional),
+        d::FieldInfo::new("\"expr\": ", 2, 0, d::Kind::Message(&M2), d::Cardinality::Optional),
+        d::FieldInfo::new("\"source_info\": ", 3, 1, d::Kind::Message(&M12), d::Cardinality::Optional),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.ParsedExpr", fields: &F10, oneofs: &[] };
     impl d::Describe for super::ParsedExpr {
@@ -1175,9 +1161,9 @@ pub(crate) mod described {
     }
 
     static F11: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"overload_id\": ", "overloadId", 3, 1, d::Kind::String, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"value\": ", "value", 4, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"overload_id\": ", 3, 1, d::Kind::String, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"value\": ", 4, 2, d::Kind::Message(&M1), d::Cardinality::Optional),
     ];
     pub(crate) static M11: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Reference", fields: &F11, oneofs: &[] };
     impl d::Describe for super::Reference {
@@ -1214,12 +1200,12 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"syntax_version\": ", "syntaxVersion", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"location\": ", "location", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"line_offsets\": ", "lineOffsets", 3, 2, d::Kind::I32, d::Cardinality::Repeated),
-        d::FieldInfo::new("\"positions\": ", "positions", 4, 3, d::Kind::I32, d::Cardinality::Map(d::Kind::I64)),
-        d::FieldInfo::new("\"macro_calls\": ", "macroCalls", 5, 4, d::Kind::Message(&M2), d::Cardinality::Map(d::Kind::I64)),
-        d::FieldInfo::new("\"extensions\": ", "extensions", 6, 5, d::Kind::Message(&M13), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"syntax_version\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"location\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"line_offsets\": ", 3, 2, d::Kind::I32, d::Cardinality::Repeated),
+        d::FieldInfo::new("\"positions\": ", 4, 3, d::Kind::I32, d::Cardinality::Map(d::Kind::I64)),
+        d::FieldInfo::new("\"macro_calls\": ", 5, 4, d::Kind::Message(&M2), d::Cardinality::Map(d::Kind::I64)),
+        d::FieldInfo::new("\"extensions\": ", 6, 5, d::Kind::Message(&M13), d::Cardinality::Repeated),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.SourceInfo", fields: &F12, oneofs: &[] };
     impl d::Describe for super::SourceInfo {
@@ -1262,9 +1248,9 @@ pub(crate) mod described {
     }
 
     static F13: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"id\": ", "id", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"affected_components\": ", "affectedComponents", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"version\": ", "version", 3, 2, d::Kind::Message(&M14), d::Cardinality::Optional),
+        d::FieldInfo::new("\"id\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"affected_components\": ", 2, 1, d::Kind::Enum(&E0), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"version\": ", 3, 2, d::Kind::Message(&M14), d::Cardinality::Optional),
     ];
     pub(crate) static M13: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.SourceInfo.Extension", fields: &F13, oneofs: &[] };
     impl d::Describe for super::source_info::Extension {
@@ -1301,8 +1287,8 @@ pub(crate) mod described {
     }
 
     static F14: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"major\": ", "major", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"minor\": ", "minor", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"major\": ", 1, 0, d::Kind::I64, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"minor\": ", 2, 1, d::Kind::I64, d::Cardinality::Implicit),
     ];
     pub(crate) static M14: d::MessageInfo =
         d::MessageInfo { full_name: "google.api.expr.v1alpha1.SourceInfo.Extension.Version", fields: &F14, oneofs: &[] };
@@ -1338,19 +1324,19 @@ pub(crate) mod described {
     }
 
     static F15: [d::FieldInfo; 13] = [
-        d::FieldInfo::new("\"dyn\": ", "dyn", 1, 0, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"null\": ", "null", 2, 1, d::Kind::I32, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"primitive\": ", "primitive", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"wrapper\": ", "wrapper", 4, 3, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"well_known\": ", "wellKnown", 5, 4, d::Kind::Enum(&E2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"list_type\": ", "listType", 6, 5, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"map_type\": ", "mapType", 7, 6, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"function\": ", "function", 8, 7, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"message_type\": ", "messageType", 9, 8, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"type_param\": ", "typeParam", 10, 9, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"type\": ", "type", 11, 10, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"error\": ", "error", 12, 11, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"abstract_type\": ", "abstractType", 14, 12, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"dyn\": ", 1, 0, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"null\": ", 2, 1, d::Kind::I32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"primitive\": ", 3, 2, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"wrapper\": ", 4, 3, d::Kind::Enum(&E1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"well_known\": ", 5, 4, d::Kind::Enum(&E2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"list_type\": ", 6, 5, d::Kind::Message(&M18), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"map_type\": ", 7, 6, d::Kind::Message(&M19), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"function\": ", 8, 7, d::Kind::Message(&M17), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"message_type\": ", 9, 8, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"type_param\": ", 10, 9, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"type\": ", 11, 10, d::Kind::Message(&M15), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"error\": ", 12, 11, d::Kind::Message(<() as d::Describe>::INFO), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"abstract_type\": ", 14, 12, d::Kind::Message(&M16), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M15: d::MessageInfo =
         d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type", fields: &F15, oneofs: &[d::OneofInfo { name: "type_kind", required: false }] };
@@ -1434,8 +1420,8 @@ pub(crate) mod described {
     }
 
     static F16: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"parameter_types\": ", "parameterTypes", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"parameter_types\": ", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
     ];
     pub(crate) static M16: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type.AbstractType", fields: &F16, oneofs: &[] };
     impl d::Describe for super::r#type::AbstractType {
@@ -1470,8 +1456,8 @@ pub(crate) mod described {
     }
 
     static F17: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"result_type\": ", "resultType", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional),
-        d::FieldInfo::new("\"arg_types\": ", "argTypes", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"result_type\": ", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new("\"arg_types\": ", 2, 1, d::Kind::Message(&M15), d::Cardinality::Repeated),
     ];
     pub(crate) static M17: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type.FunctionType", fields: &F17, oneofs: &[] };
     impl d::Describe for super::r#type::FunctionType {
@@ -1505,7 +1491,7 @@ pub(crate) mod described {
         }
     }
 
-    static F18: [d::FieldInfo; 1] = [d::FieldInfo::new("\"elem_type\": ", "elemType", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional)];
+    static F18: [d::FieldInfo; 1] = [d::FieldInfo::new("\"elem_type\": ", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional)];
     pub(crate) static M18: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type.ListType", fields: &F18, oneofs: &[] };
     impl d::Describe for super::r#type::ListType {
         const INFO: &'static d::MessageInfo = &M18;
@@ -1537,8 +1523,8 @@ pub(crate) mod described {
     }
 
     static F19: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"key_type\": ", "keyType", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional),
-        d::FieldInfo::new("\"value_type\": ", "valueType", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new("\"key_type\": ", 1, 0, d::Kind::Message(&M15), d::Cardinality::Optional),
+        d::FieldInfo::new("\"value_type\": ", 2, 1, d::Kind::Message(&M15), d::Cardinality::Optional),
     ];
     pub(crate) static M19: d::MessageInfo = d::MessageInfo { full_name: "google.api.expr.v1alpha1.Type.MapType", fields: &F19, oneofs: &[] };
     impl d::Describe for super::r#type::MapType {

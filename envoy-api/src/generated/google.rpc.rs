@@ -28,9 +28,9 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"code\": ", "code", 1, 0, d::Kind::I32, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"message\": ", "message", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"details\": ", "details", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"code\": ", 1, 0, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"message\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"details\": ", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Repeated),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "google.rpc.Status", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Status {

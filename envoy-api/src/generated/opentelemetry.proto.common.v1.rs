@@ -98,14 +98,14 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 8] = [
-        d::FieldInfo::new("\"string_value\": ", "stringValue", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"bool_value\": ", "boolValue", 2, 1, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"int_value\": ", "intValue", 3, 2, d::Kind::I64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"double_value\": ", "doubleValue", 4, 3, d::Kind::F64, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"array_value\": ", "arrayValue", 5, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"kvlist_value\": ", "kvlistValue", 6, 5, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"bytes_value\": ", "bytesValue", 7, 6, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"string_value_strindex\": ", "stringValueStrindex", 8, 7, d::Kind::I32, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"string_value\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bool_value\": ", 2, 1, d::Kind::Bool, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"int_value\": ", 3, 2, d::Kind::I64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"double_value\": ", 4, 3, d::Kind::F64, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"array_value\": ", 5, 4, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"kvlist_value\": ", 6, 5, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"bytes_value\": ", 7, 6, d::Kind::Bytes, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"string_value_strindex\": ", 8, 7, d::Kind::I32, d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo {
         full_name: "opentelemetry.proto.common.v1.AnyValue",
@@ -171,7 +171,7 @@ pub(crate) mod described {
         }
     }
 
-    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", "values", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated)];
+    static F1: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Repeated)];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "opentelemetry.proto.common.v1.ArrayValue", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ArrayValue {
         const INFO: &'static d::MessageInfo = &M1;
@@ -203,9 +203,9 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"key\": ", "key", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"value\": ", "value", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
-        d::FieldInfo::new("\"key_strindex\": ", "keyStrindex", 3, 2, d::Kind::I32, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"key\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"value\": ", 2, 1, d::Kind::Message(&M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"key_strindex\": ", 3, 2, d::Kind::I32, d::Cardinality::Implicit),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "opentelemetry.proto.common.v1.KeyValue", fields: &F2, oneofs: &[] };
     impl d::Describe for super::KeyValue {
@@ -241,7 +241,7 @@ pub(crate) mod described {
         }
     }
 
-    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", "values", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated)];
+    static F3: [d::FieldInfo; 1] = [d::FieldInfo::new("\"values\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Repeated)];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "opentelemetry.proto.common.v1.KeyValueList", fields: &F3, oneofs: &[] };
     impl d::Describe for super::KeyValueList {
         const INFO: &'static d::MessageInfo = &M3;

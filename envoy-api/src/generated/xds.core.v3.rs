@@ -218,8 +218,7 @@ pub(crate) mod described {
         const INFO: &'static d::EnumInfo = &E0;
     }
 
-    static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
+    static F0: [d::FieldInfo; 1] = [d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.Authority", fields: &F0, oneofs: &[] };
     impl d::Describe for super::Authority {
         const INFO: &'static d::MessageInfo = &M0;
@@ -251,8 +250,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"address_prefix\": ", "addressPrefix", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"prefix_len\": ", "prefixLen", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
+        d::FieldInfo::new("\"address_prefix\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"prefix_len\": ", 2, 1, d::Kind::U32, d::Cardinality::Wrapper).rules(&[d::Rule::Lte(d::Bound::Int(128))]),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.CidrRange", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CidrRange {
@@ -287,8 +286,8 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"locator\": ", "locator", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"inline_entry\": ", "inlineEntry", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"locator\": ", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"inline_entry\": ", 2, 1, d::Kind::Message(&M3), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo {
         full_name: "xds.core.v3.CollectionEntry",
@@ -331,7 +330,7 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(&d::Pattern {
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::Pattern(&d::Pattern {
             text: "^[0-9a-zA-Z_\\-\\.~:]+$",
             classes: &[
                 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -345,8 +344,8 @@ pub(crate) mod described {
             table: &[0, 0, 0, 2, 0, 2],
             accepts: &[false, false, true],
         })]),
-        d::FieldInfo::new("\"version\": ", "version", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"resource\": ", "resource", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
+        d::FieldInfo::new("\"version\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource\": ", 3, 2, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional),
     ];
     pub(crate) static M3: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.CollectionEntry.InlineEntry", fields: &F3, oneofs: &[] };
     impl d::Describe for super::collection_entry::InlineEntry {
@@ -382,7 +381,7 @@ pub(crate) mod described {
         }
     }
 
-    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"params\": ", "params", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String))];
+    static F4: [d::FieldInfo; 1] = [d::FieldInfo::new("\"params\": ", 1, 0, d::Kind::String, d::Cardinality::Map(d::Kind::String))];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.ContextParams", fields: &F4, oneofs: &[] };
     impl d::Describe for super::ContextParams {
         const INFO: &'static d::MessageInfo = &M4;
@@ -414,12 +413,12 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 6] = [
-        d::FieldInfo::new("\"scheme\": ", "scheme", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
-        d::FieldInfo::new("\"id\": ", "id", 2, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"authority\": ", "authority", 3, 2, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"resource_type\": ", "resourceType", 4, 3, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"exact_context\": ", "exactContext", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"directives\": ", "directives", 6, 5, d::Kind::Message(&M6), d::Cardinality::Repeated),
+        d::FieldInfo::new("\"scheme\": ", 1, 0, d::Kind::Enum(&E0), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
+        d::FieldInfo::new("\"id\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"authority\": ", 3, 2, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"resource_type\": ", 4, 3, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"exact_context\": ", 5, 4, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"directives\": ", 6, 5, d::Kind::Message(&M6), d::Cardinality::Repeated),
     ];
     pub(crate) static M5: d::MessageInfo = d::MessageInfo {
         full_name: "xds.core.v3.ResourceLocator",
@@ -468,8 +467,8 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"alt\": ", "alt", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"entry\": ", "entry", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[
+        d::FieldInfo::new("\"alt\": ", 1, 0, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"entry\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[
             d::Rule::MinChars(1),
             d::Rule::Pattern(&d::Pattern {
                 text: "^[0-9a-zA-Z_\\-\\./~:]+$",
@@ -528,8 +527,8 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"name\": ", "name", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"typed_config\": ", "typedConfig", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
+        d::FieldInfo::new("\"name\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"typed_config\": ", 2, 1, d::Kind::Message(<crate::Any as d::Describe>::INFO), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo { full_name: "xds.core.v3.TypedExtensionConfig", fields: &F7, oneofs: &[] };

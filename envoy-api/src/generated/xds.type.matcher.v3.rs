@@ -312,7 +312,7 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"patterns\": ", "patterns", 1, 0, d::Kind::Message(&M12), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"patterns\": ", 1, 0, d::Kind::Message(&M12), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M0: d::MessageInfo = d::MessageInfo { full_name: "xds.type.matcher.v3.ListStringMatcher", fields: &F0, oneofs: &[] };
     impl d::Describe for super::ListStringMatcher {
         const INFO: &'static d::MessageInfo = &M0;
@@ -344,9 +344,9 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"matcher_list\": ", "matcherList", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"matcher_tree\": ", "matcherTree", 2, 1, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"on_no_match\": ", "onNoMatch", 3, 2, d::Kind::Message(&M9), d::Cardinality::Optional),
+        d::FieldInfo::new("\"matcher_list\": ", 1, 0, d::Kind::Message(&M2), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"matcher_tree\": ", 2, 1, d::Kind::Message(&M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"on_no_match\": ", 3, 2, d::Kind::Message(&M9), d::Cardinality::Optional),
     ];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher", fields: &F1, oneofs: &[d::OneofInfo { name: "matcher_type", required: false }] };
@@ -388,7 +388,7 @@ pub(crate) mod described {
     }
 
     static F2: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"matchers\": ", "matchers", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"matchers\": ", 1, 0, d::Kind::Message(&M3), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M2: d::MessageInfo = d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher.MatcherList", fields: &F2, oneofs: &[] };
     impl d::Describe for super::matcher::MatcherList {
         const INFO: &'static d::MessageInfo = &M2;
@@ -420,8 +420,8 @@ pub(crate) mod described {
     }
 
     static F3: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"predicate\": ", "predicate", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"on_match\": ", "onMatch", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"predicate\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"on_match\": ", 2, 1, d::Kind::Message(&M9), d::Cardinality::Optional).rules(&[d::Rule::Required]),
     ];
     pub(crate) static M3: d::MessageInfo =
         d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher.MatcherList.FieldMatcher", fields: &F3, oneofs: &[] };
@@ -457,10 +457,10 @@ pub(crate) mod described {
     }
 
     static F4: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"single_predicate\": ", "singlePredicate", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"or_matcher\": ", "orMatcher", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"and_matcher\": ", "andMatcher", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"not_matcher\": ", "notMatcher", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"single_predicate\": ", 1, 0, d::Kind::Message(&M6), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"or_matcher\": ", 2, 1, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"and_matcher\": ", 3, 2, d::Kind::Message(&M5), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"not_matcher\": ", 4, 3, d::Kind::Message(&M4), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M4: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.MatcherList.Predicate",
@@ -511,7 +511,7 @@ pub(crate) mod described {
     }
 
     static F5: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"predicate\": ", "predicate", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
+        [d::FieldInfo::new("\"predicate\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Repeated).rules(&[d::Rule::MinItems(2)])];
     pub(crate) static M5: d::MessageInfo =
         d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList", fields: &F5, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_list::predicate::PredicateList {
@@ -544,18 +544,10 @@ pub(crate) mod described {
     }
 
     static F6: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"input\": ", "input", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional)
+        d::FieldInfo::new("\"input\": ", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"value_match\": ", "valueMatch", 2, 1, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"custom_match\": ",
-            "customMatch",
-            3,
-            2,
-            d::Kind::Message(&crate::xds::core::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"value_match\": ", 2, 1, d::Kind::Message(&M12), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"custom_match\": ", 3, 2, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M6: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate",
@@ -600,19 +592,11 @@ pub(crate) mod described {
     }
 
     static F7: [d::FieldInfo; 4] = [
-        d::FieldInfo::new("\"input\": ", "input", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional)
+        d::FieldInfo::new("\"input\": ", 1, 0, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"exact_match_map\": ", "exactMatchMap", 2, 1, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix_match_map\": ", "prefixMatchMap", 3, 2, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new(
-            "\"custom_match\": ",
-            "customMatch",
-            4,
-            3,
-            d::Kind::Message(&crate::xds::core::v3::described::M7),
-            d::Cardinality::Optional,
-        )
-        .oneof(0),
+        d::FieldInfo::new("\"exact_match_map\": ", 2, 1, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix_match_map\": ", 3, 2, d::Kind::Message(&M8), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"custom_match\": ", 4, 3, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
     ];
     pub(crate) static M7: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.MatcherTree",
@@ -661,7 +645,7 @@ pub(crate) mod described {
     }
 
     static F8: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"map\": ", "map", 1, 0, d::Kind::Message(&M9), d::Cardinality::Map(d::Kind::String)).rules(&[d::Rule::MinItems(1)])];
+        [d::FieldInfo::new("\"map\": ", 1, 0, d::Kind::Message(&M9), d::Cardinality::Map(d::Kind::String)).rules(&[d::Rule::MinItems(1)])];
     pub(crate) static M8: d::MessageInfo = d::MessageInfo { full_name: "xds.type.matcher.v3.Matcher.MatcherTree.MatchMap", fields: &F8, oneofs: &[] };
     impl d::Describe for super::matcher::matcher_tree::MatchMap {
         const INFO: &'static d::MessageInfo = &M8;
@@ -693,9 +677,9 @@ pub(crate) mod described {
     }
 
     static F9: [d::FieldInfo; 3] = [
-        d::FieldInfo::new("\"matcher\": ", "matcher", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"action\": ", "action", 2, 1, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"keep_matching\": ", "keepMatching", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"matcher\": ", 1, 0, d::Kind::Message(&M1), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"action\": ", 2, 1, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"keep_matching\": ", 3, 2, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M9: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.Matcher.OnMatch",
@@ -740,10 +724,8 @@ pub(crate) mod described {
     }
 
     static F10: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"google_re2\": ", "googleRe2", 1, 0, d::Kind::Message(&M11), d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"regex\": ", "regex", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"google_re2\": ", 1, 0, d::Kind::Message(&M11), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"regex\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
     ];
     pub(crate) static M10: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.RegexMatcher",
@@ -813,15 +795,13 @@ pub(crate) mod described {
     }
 
     static F12: [d::FieldInfo; 7] = [
-        d::FieldInfo::new("\"exact\": ", "exact", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"prefix\": ", "prefix", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"suffix\": ", "suffix", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"safe_regex\": ", "safeRegex", 5, 3, d::Kind::Message(&M10), d::Cardinality::Optional)
-            .oneof(0)
-            .rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"contains\": ", "contains", 7, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"custom\": ", "custom", 8, 5, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
-        d::FieldInfo::new("\"ignore_case\": ", "ignoreCase", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"exact\": ", 1, 0, d::Kind::String, d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"prefix\": ", 2, 1, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"suffix\": ", 3, 2, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"safe_regex\": ", 5, 3, d::Kind::Message(&M10), d::Cardinality::Optional).oneof(0).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"contains\": ", 7, 4, d::Kind::String, d::Cardinality::Optional).oneof(0).rules(&[d::Rule::MinChars(1)]),
+        d::FieldInfo::new("\"custom\": ", 8, 5, d::Kind::Message(&crate::xds::core::v3::described::M7), d::Cardinality::Optional).oneof(0),
+        d::FieldInfo::new("\"ignore_case\": ", 6, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];
     pub(crate) static M12: d::MessageInfo = d::MessageInfo {
         full_name: "xds.type.matcher.v3.StringMatcher",

@@ -58,43 +58,15 @@ pub(crate) mod described {
     use crate::json::fields as r;
 
     static F0: [d::FieldInfo; 5] = [
-        d::FieldInfo::new(
-            "\"parsed_expr\": ",
-            "parsedExpr",
-            1,
-            0,
-            d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M10),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "", disallowed: false }),
-        d::FieldInfo::new(
-            "\"checked_expr\": ",
-            "checkedExpr",
-            2,
-            1,
-            d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M0),
-            d::Cardinality::Optional,
-        )
-        .oneof(0)
-        .deprecated(&d::Deprecation { since: "", disallowed: false }),
-        d::FieldInfo::new(
-            "\"cel_expr_parsed\": ",
-            "celExprParsed",
-            3,
-            2,
-            d::Kind::Message(&crate::cel::expr::described::M10),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new(
-            "\"cel_expr_checked\": ",
-            "celExprChecked",
-            4,
-            3,
-            d::Kind::Message(&crate::cel::expr::described::M0),
-            d::Cardinality::Optional,
-        ),
-        d::FieldInfo::new("\"cel_expr_string\": ", "celExprString", 5, 4, d::Kind::String, d::Cardinality::Implicit),
+        d::FieldInfo::new("\"parsed_expr\": ", 1, 0, d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M10), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "", disallowed: false }),
+        d::FieldInfo::new("\"checked_expr\": ", 2, 1, d::Kind::Message(&crate::google::api::expr::v1alpha1::described::M0), d::Cardinality::Optional)
+            .oneof(0)
+            .deprecated(&d::Deprecation { since: "", disallowed: false }),
+        d::FieldInfo::new("\"cel_expr_parsed\": ", 3, 2, d::Kind::Message(&crate::cel::expr::described::M10), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cel_expr_checked\": ", 4, 3, d::Kind::Message(&crate::cel::expr::described::M0), d::Cardinality::Optional),
+        d::FieldInfo::new("\"cel_expr_string\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "xds.type.v3.CelExpression", fields: &F0, oneofs: &[d::OneofInfo { name: "expr_specifier", required: false }] };
@@ -140,8 +112,8 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 2] = [
-        d::FieldInfo::new("\"expr_extract\": ", "exprExtract", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required]),
-        d::FieldInfo::new("\"default_value\": ", "defaultValue", 2, 1, d::Kind::String, d::Cardinality::Wrapper),
+        d::FieldInfo::new("\"expr_extract\": ", 1, 0, d::Kind::Message(&M0), d::Cardinality::Optional).rules(&[d::Rule::Required]),
+        d::FieldInfo::new("\"default_value\": ", 2, 1, d::Kind::String, d::Cardinality::Wrapper),
     ];
     pub(crate) static M1: d::MessageInfo = d::MessageInfo { full_name: "xds.type.v3.CelExtractString", fields: &F1, oneofs: &[] };
     impl d::Describe for super::CelExtractString {

@@ -10,14 +10,15 @@ use prost_types::{Duration, FieldMask, ListValue, Struct, Timestamp, Value};
 
 pub use super::read::{ProblemKind, Reader};
 use super::text;
-use super::tokens::{Start, SyntaxError};
+use super::tokens::Start;
+pub use super::tokens::Stop;
 use crate::Any;
 use crate::describe::{Describe, FieldInfo, Kind};
 
 /// What reading a field gives.
-pub type Result = core::result::Result<(), SyntaxError>;
+pub type Result = core::result::Result<(), Stop>;
 
-type Maybe<T> = core::result::Result<Option<T>, SyntaxError>;
+type Maybe<T> = core::result::Result<Option<T>, Stop>;
 
 /// A message whose fields can be read one by one. The codegen implements it.
 pub trait ReadFields {
@@ -35,9 +36,12 @@ pub trait Element: Default {
 
 impl<M: ReadFields + Describe + Default> Element for M {
     fn read(reader: &mut Reader<'_>, _: Option<&'static FieldInfo>) -> Maybe<Self> {
+        if !reader.is_object()? {
+            return Ok(None);
+        }
         let mut message = M::default();
-        let found = reader.object(&mut message, M::INFO)?;
-        Ok(found.then_some(message))
+        reader.object(&mut message, M::INFO)?;
+        Ok(Some(message))
     }
 }
 
@@ -59,8 +63,8 @@ pub fn boxed<T: Element>(slot: &mut Option<Box<T>>, reader: &mut Reader<'_>, fie
 
 /// Reads a value and hands it on, unless it is `null`.
 pub fn member<T: Element>(reader: &mut Reader<'_>, field: &'static FieldInfo, set: impl FnOnce(T)) -> Result {
-    if !T::NULLABLE && reader.tokens.start()? == Start::Null {
-        return reader.tokens.word("null");
+    if !T::NULLABLE && reader.null()? {
+        return Ok(());
     }
     if let Some(value) = T::read(reader, Some(field))? {
         set(value);
@@ -81,49 +85,27 @@ impl<T: Element> Slot for Option<T> {
 
 impl<T: Element> Slot for Vec<T> {
     fn fill(&mut self, reader: &mut Reader<'_>, field: &'static FieldInfo) -> Result {
-        match reader.tokens.start()? {
-            Start::Null => return reader.tokens.word("null"),
-            Start::List => reader.tokens.open()?,
-            // Envoy takes a single element for a list of one.
-            _ => {
-                self.extend(T::read(reader, Some(field))?);
-                return Ok(());
-            }
-        }
-        let (mut first, mut index) = (true, 0);
-        while reader.tokens.more(&mut first, b']')? {
-            reader.path.index(index);
+        reader.list(&mut |reader| {
             if let Some(value) = T::read(reader, Some(field))? {
                 self.push(value);
             }
-            reader.path.leave();
-            index += 1;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
 impl<K: Key, T: Element> Slot for BTreeMap<K, T> {
     fn fill(&mut self, reader: &mut Reader<'_>, field: &'static FieldInfo) -> Result {
-        match reader.tokens.start()? {
-            Start::Null => return reader.tokens.word("null"),
-            Start::Object => reader.tokens.open()?,
-            _ => return reader.wrong("an object"),
-        }
-        let mut first = true;
-        while reader.tokens.more(&mut first, b'}')? {
-            let text = reader.tokens.key()?;
-            reader.path.key(crate::describe::Value::String(&text));
-            match (K::parse(&text), T::read(reader, Some(field))?) {
+        reader.map(&mut |reader, text| {
+            match (K::parse(text), T::read(reader, Some(field))?) {
                 (Some(key), Some(value)) => {
                     self.insert(key, value);
                 }
                 (None, _) => reader.problem(ProblemKind::WrongType, alloc::format!("{text:?} is no key of this map")),
                 (Some(_), None) => {}
             }
-            reader.path.leave();
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
@@ -180,7 +162,7 @@ impl Element for bool {
 }
 
 /// The text of a number, which may stand in quotes.
-fn number<'t>(reader: &mut Reader<'t>) -> core::result::Result<Option<Cow<'t, str>>, SyntaxError> {
+fn number<'t>(reader: &mut Reader<'t>) -> core::result::Result<Option<Cow<'t, str>>, Stop> {
     match reader.tokens.start()? {
         Start::Number => reader.tokens.number().map(|n| Some(Cow::Borrowed(n))),
         Start::String => reader.tokens.string().map(Some),
@@ -272,7 +254,7 @@ impl Element for f32 {
 }
 
 /// A string, or a complaint.
-fn string<'t>(reader: &mut Reader<'t>, wanted: &str) -> core::result::Result<Option<Cow<'t, str>>, SyntaxError> {
+fn string<'t>(reader: &mut Reader<'t>, wanted: &str) -> core::result::Result<Option<Cow<'t, str>>, Stop> {
     match reader.tokens.start()? {
         Start::String => reader.tokens.string().map(Some),
         _ => reader.wrong(wanted).map(|()| None),

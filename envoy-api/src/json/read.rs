@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::fields::{Element, ReadFields};
-use super::tokens::{Start, SyntaxError, Tokens};
+use super::tokens::{Start, Stop, SyntaxError, Tokens};
 use crate::Any;
 use crate::describe::{MessageInfo, Reflect};
 use crate::pointer::Path;
@@ -66,10 +66,7 @@ impl<M: Element + Reflect> Readable for M {}
 ///
 /// The text is not JSON. JSON that does not fit the message is no error, but a [`Problem`].
 pub fn from_str<M: Readable>(text: &str) -> Result<Read<M>, SyntaxError> {
-    let mut reader = Reader::new(text);
-    let message = M::read(&mut reader, None)?.unwrap_or_default();
-    reader.tokens.end()?;
-    Ok(Read { message, problems: reader.problems })
+    Reader::new(text).all(|reader| Ok(M::read(reader, None)?.unwrap_or_default()))
 }
 
 /// Reads a message whose type stands in its `@type`.
@@ -90,10 +87,7 @@ pub fn named_from_str(type_name: &str, text: &str) -> Result<Option<Read<Any>>, 
     let Some(entry) = registry::find(type_name) else {
         return Ok(None);
     };
-    let mut reader = Reader::new(text);
-    let message = entry.read(&mut reader)?;
-    reader.tokens.end()?;
-    Ok(Some(Read { message, problems: reader.problems }))
+    Reader::new(text).all(|reader| entry.read(reader)).map(Some)
 }
 
 /// The state of one read.
@@ -110,12 +104,20 @@ impl<'t> Reader<'t> {
         Self { tokens: Tokens::new(text), path: Path::default(), problems: Vec::new(), typed: false }
     }
 
+    /// Reads all of the text.
+    fn all<M>(mut self, read: impl FnOnce(&mut Self) -> Result<M, Stop>) -> Result<Read<M>, SyntaxError> {
+        match read(&mut self).and_then(|message| self.tokens.end().map(|()| message)) {
+            Ok(message) => Ok(Read { message, problems: self.problems }),
+            Err(Stop) => Err(self.tokens.syntax_error()),
+        }
+    }
+
     pub(super) fn problem(&mut self, kind: ProblemKind, message: String) {
         self.problems.push(Problem { pointer: self.path.pointer(), kind, message });
     }
 
     /// Passes over a value of the wrong kind.
-    pub(super) fn wrong(&mut self, wanted: &str) -> Result<(), SyntaxError> {
+    pub(super) fn wrong(&mut self, wanted: &str) -> Result<(), Stop> {
         let found = match self.tokens.start()? {
             Start::Object => "an object",
             Start::List => "a list",
@@ -128,13 +130,28 @@ impl<'t> Reader<'t> {
         self.tokens.skip()
     }
 
-    /// Reads an object into a message; whether there was one.
-    pub(super) fn object(&mut self, target: &mut dyn ReadFields, info: &'static MessageInfo) -> Result<bool, SyntaxError> {
-        let typed = core::mem::take(&mut self.typed);
-        if self.tokens.start()? != Start::Object {
-            self.wrong("an object")?;
-            return Ok(false);
+    /// Whether a `null` stands here, which it passes over.
+    pub(super) fn null(&mut self) -> Result<bool, Stop> {
+        let null = self.tokens.start()? == Start::Null;
+        if null {
+            self.tokens.word("null")?;
         }
+        Ok(null)
+    }
+
+    /// Whether an object stands here; passes over what else does.
+    pub(super) fn is_object(&mut self) -> Result<bool, Stop> {
+        let found = self.tokens.start()? == Start::Object;
+        if !found {
+            self.typed = false;
+            self.wrong("an object")?;
+        }
+        Ok(found)
+    }
+
+    /// Reads the object that stands here into a message.
+    pub(super) fn object(&mut self, target: &mut dyn ReadFields, info: &'static MessageInfo) -> Result<(), Stop> {
+        let typed = core::mem::take(&mut self.typed);
         self.tokens.open()?;
         let (mut first, mut guess, mut oneofs) = (true, 0, 0u64);
         while self.tokens.more(&mut first, b'}')? {
@@ -166,11 +183,45 @@ impl<'t> Reader<'t> {
             target.read_field(usize::from(field.index), self, field)?;
             self.path.leave();
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Reads a list, each element by the call; a single element is taken for a list of one, as Envoy does.
+    pub(super) fn list(&mut self, each: &mut dyn FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
+        match self.tokens.start()? {
+            Start::Null => return self.tokens.word("null"),
+            Start::List => self.tokens.open()?,
+            _ => return each(self),
+        }
+        let (mut first, mut index) = (true, 0);
+        while self.tokens.more(&mut first, b']')? {
+            self.path.index(index);
+            each(self)?;
+            self.path.leave();
+            index += 1;
+        }
+        Ok(())
+    }
+
+    /// Reads an object of any keys, the value of each by the call.
+    pub(super) fn map(&mut self, each: &mut dyn FnMut(&mut Self, &str) -> Result<(), Stop>) -> Result<(), Stop> {
+        match self.tokens.start()? {
+            Start::Null => return self.tokens.word("null"),
+            Start::Object => self.tokens.open()?,
+            _ => return self.wrong("an object"),
+        }
+        let mut first = true;
+        while self.tokens.more(&mut first, b'}')? {
+            let text = self.tokens.key()?;
+            self.path.key(crate::describe::Value::String(&text));
+            each(self, &text)?;
+            self.path.leave();
+        }
+        Ok(())
     }
 
     /// Reads an `Any`.
-    pub(super) fn any(&mut self) -> Result<Option<Any>, SyntaxError> {
+    pub(super) fn any(&mut self) -> Result<Option<Any>, Stop> {
         if self.tokens.start()? != Start::Object {
             self.wrong("an object")?;
             return Ok(None);
@@ -198,21 +249,28 @@ impl<'t> Reader<'t> {
     }
 
     /// The `@type` of the object that comes next, wherever in it that stands.
-    fn type_url(&mut self) -> Result<Option<Cow<'t, str>>, SyntaxError> {
-        let mut ahead = self.tokens.clone();
-        ahead.open()?;
-        let mut first = true;
-        while ahead.more(&mut first, b'}')? {
-            if ahead.key()? == "@type" && ahead.start()? == Start::String {
-                return ahead.string().map(Some);
+    fn type_url(&mut self) -> Result<Option<Cow<'t, str>>, Stop> {
+        fn found<'t>(ahead: &mut Tokens<'t>) -> Result<Option<Cow<'t, str>>, Stop> {
+            ahead.open()?;
+            let mut first = true;
+            while ahead.more(&mut first, b'}')? {
+                if ahead.key()? == "@type" && ahead.start()? == Start::String {
+                    return ahead.string().map(Some);
+                }
+                ahead.skip()?;
             }
-            ahead.skip()?;
+            Ok(None)
         }
-        Ok(None)
+        let mut ahead = self.tokens.clone();
+        let url = found(&mut ahead);
+        if url.is_err() {
+            self.tokens = ahead;
+        }
+        url
     }
 
     /// The member `value` of an `Any` whose type is written as something else than an object.
-    fn any_value(&mut self, entry: &'static registry::Entry) -> Result<Any, SyntaxError> {
+    fn any_value(&mut self, entry: &'static registry::Entry) -> Result<Any, Stop> {
         let mut found = None;
         self.tokens.open()?;
         let mut first = true;

@@ -26,6 +26,10 @@ impl fmt::Display for SyntaxError {
 
 impl core::error::Error for SyntaxError {}
 
+/// The text is not JSON: [`Tokens::syntax_error`] says where and why. That it is empty keeps small what hundreds of fields have to pass on.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop;
+
 /// What a value starts as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
@@ -44,15 +48,22 @@ pub struct Tokens<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
+    failed: Option<SyntaxError>,
 }
 
 impl<'t> Tokens<'t> {
     pub fn new(text: &'t str) -> Self {
-        Self { text, at: 0, depth: 0 }
+        Self { text, at: 0, depth: 0, failed: None }
     }
 
-    fn error<T>(&self, message: &str) -> Result<T, SyntaxError> {
-        Err(SyntaxError { offset: self.at, message: message.to_string() })
+    /// What was wrong, after a [`Stop`].
+    pub fn syntax_error(self) -> SyntaxError {
+        self.failed.unwrap_or_else(|| SyntaxError { offset: self.at, message: "this is no JSON".to_string() })
+    }
+
+    fn error<T>(&mut self, message: &str) -> Result<T, Stop> {
+        self.failed = Some(SyntaxError { offset: self.at, message: message.to_string() });
+        Err(Stop)
     }
 
     fn blanks(&mut self) {
@@ -68,7 +79,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// What the next value is.
-    pub fn start(&mut self) -> Result<Start, SyntaxError> {
+    pub fn start(&mut self) -> Result<Start, Stop> {
         Ok(match self.byte() {
             Some(b'{') => Start::Object,
             Some(b'[') => Start::List,
@@ -83,12 +94,12 @@ impl<'t> Tokens<'t> {
     }
 
     /// After the last value.
-    pub fn end(&mut self) -> Result<(), SyntaxError> {
+    pub fn end(&mut self) -> Result<(), Stop> {
         if self.byte().is_some() { self.error("the text goes on after its value") } else { Ok(()) }
     }
 
     /// Goes into an object or a list; `start` has said that there is one.
-    pub fn open(&mut self) -> Result<(), SyntaxError> {
+    pub fn open(&mut self) -> Result<(), Stop> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return self.error("the values lie too deep in one another");
@@ -98,7 +109,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// Whether there is another member or element; leaves the object or list if there is none.
-    pub fn more(&mut self, first: &mut bool, close: u8) -> Result<bool, SyntaxError> {
+    pub fn more(&mut self, first: &mut bool, close: u8) -> Result<bool, Stop> {
         let found = self.byte();
         if found == Some(close) {
             self.at += 1;
@@ -118,7 +129,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// The key of a member, with its colon.
-    pub fn key(&mut self) -> Result<Cow<'t, str>, SyntaxError> {
+    pub fn key(&mut self) -> Result<Cow<'t, str>, Stop> {
         if self.byte() != Some(b'"') {
             return self.error("a key was expected");
         }
@@ -131,7 +142,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// A string; `start` has said that there is one.
-    pub fn string(&mut self) -> Result<Cow<'t, str>, SyntaxError> {
+    pub fn string(&mut self) -> Result<Cow<'t, str>, Stop> {
         self.at += 1;
         let mut from = self.at;
         let mut out = String::new();
@@ -160,7 +171,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, SyntaxError> {
+    fn escape(&mut self) -> Result<char, Stop> {
         let kind = self.text.as_bytes().get(self.at + 1).copied();
         self.at += 2;
         Ok(match kind {
@@ -190,7 +201,7 @@ impl<'t> Tokens<'t> {
         })
     }
 
-    fn hex(&mut self) -> Result<u32, SyntaxError> {
+    fn hex(&mut self) -> Result<u32, Stop> {
         let digits = self.text.get(self.at..self.at + 4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         match digits.and_then(|d| u32::from_str_radix(d, 16).ok()) {
             Some(value) => {
@@ -202,7 +213,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// The digits of a number; `start` has said that there is one.
-    pub fn number(&mut self) -> Result<&'t str, SyntaxError> {
+    pub fn number(&mut self) -> Result<&'t str, Stop> {
         let from = self.at;
         let rest = &self.text[from..];
         let len = rest.bytes().position(|b| !matches!(b, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')).unwrap_or(rest.len());
@@ -217,7 +228,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// `true`, `false` or `null`; `start` has said which.
-    pub fn word(&mut self, word: &str) -> Result<(), SyntaxError> {
+    pub fn word(&mut self, word: &str) -> Result<(), Stop> {
         if self.text[self.at..].starts_with(word) {
             self.at += word.len();
             Ok(())
@@ -227,7 +238,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// Passes over one value.
-    pub fn skip(&mut self) -> Result<(), SyntaxError> {
+    pub fn skip(&mut self) -> Result<(), Stop> {
         match self.start()? {
             Start::String => self.string().map(drop),
             Start::Number => self.number().map(drop),
@@ -255,7 +266,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// Passes over one value; its text, without blanks.
-    pub fn raw(&mut self) -> Result<String, SyntaxError> {
+    pub fn raw(&mut self) -> Result<String, Stop> {
         self.blanks();
         let from = self.at;
         self.skip()?;

@@ -104,7 +104,7 @@ fn deprecated_fields_are_listed() {
 #[test]
 fn tables_tell_what_a_message_is() {
     let field = Secret::INFO.field("tlsCertificate").expect("a field");
-    assert_eq!((field.name(), field.json_name, field.number), ("tls_certificate", "tlsCertificate", 2));
+    assert_eq!((field.name(), field.json_name().as_str(), field.number), ("tls_certificate", "tlsCertificate", 2));
     assert_eq!(Secret::INFO.oneofs[field.oneof_index().expect("a oneof")].name, "type");
     assert_eq!(Secret::INFO.name(), "Secret");
 }

@@ -223,6 +223,9 @@ fn put(code: &mut String, message: usize, at: usize, rust: &RustField) {
 }
 
 fn field_info(code: &mut String, field: &FieldDescriptor, at: usize, oneof: Option<usize>, names: &Names, closure: &Closure) -> Result<(), String> {
+    if field.json_name() != camel_case(field.name()) {
+        return Err(format!("is {} in JSON, which the reader does not expect", field.json_name()));
+    }
     let (kind, cardinality) = if field.is_map() {
         let Kind::Message(entry) = field.kind() else {
             return Err("a map without entries".to_owned());
@@ -239,14 +242,7 @@ fn field_info(code: &mut String, field: &FieldDescriptor, at: usize, oneof: Opti
         };
         (kind, format!("d::Cardinality::{cardinality}"))
     };
-    write!(
-        code,
-        "d::FieldInfo::new({:?}, {:?}, {}, {at}, {kind}, {cardinality})",
-        format!("\"{}\": ", field.name()),
-        field.json_name(),
-        field.number()
-    )
-    .expect("String");
+    write!(code, "d::FieldInfo::new({:?}, {}, {at}, {kind}, {cardinality})", format!("\"{}\": ", field.name()), field.number()).expect("String");
     if let Some(oneof) = oneof {
         write!(code, ".oneof({oneof})").expect("String");
     }
@@ -263,6 +259,13 @@ fn field_info(code: &mut String, field: &FieldDescriptor, at: usize, oneof: Opti
     }
     code.push_str(", ");
     Ok(())
+}
+
+/// A name in JSON, unless the file says otherwise.
+fn camel_case(name: &str) -> String {
+    let mut parts = name.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| out + &part[..part.len().min(1)].to_uppercase() + part.get(1..).unwrap_or_default())
 }
 
 /// The kind of a field's elements, and whether they come in wrappers.
