@@ -21,6 +21,7 @@ pub mod diagnostic;
 pub mod dialect;
 pub mod explain;
 pub mod ir;
+pub mod order;
 pub mod re2;
 pub mod resource;
 pub mod schema;

@@ -178,9 +178,9 @@ pub enum Answer<T> {
     Refused(String),
 }
 
-/// What a compile found.
+/// What a compile found. The page has types of its own for findings, which read what the core writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Compiled {
+pub struct Compiled<F = Vec<Finding>> {
     /// The dialect.
     pub dialect: String,
     /// All dialects there are.
@@ -196,7 +196,7 @@ pub struct Compiled {
     /// Milliseconds that it took.
     pub took: f64,
     /// Everything found, by file and place.
-    pub findings: Vec<Finding>,
+    pub findings: F,
     /// Resources by name and place.
     pub names: Vec<Named>,
 }

@@ -4,6 +4,7 @@
 //! whole ([`OutputMap`]). Positions are JSON pointers (RFC 6901) into the document that was asked for. Not here: what a
 //! pointer or an origin means.
 
+use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::NodeId;
 use alloc::string::String;
@@ -285,11 +286,11 @@ impl Fragment {
             return;
         }
         let mut sorted: Vec<u32> = (0..self.len()).collect();
-        sorted.sort_by(|a, b| self.pointer(*a).cmp(self.pointer(*b)).then(a.cmp(b)));
+        sorted.order_by(|a, b| self.pointer(*a).cmp(self.pointer(*b)).then(a.cmp(b)));
         if sorted.windows(2).any(|pair| self.pointer(pair[0]) == self.pointer(pair[1])) {
             let mut merged = Fragment::default();
             let mut groups: Vec<&[u32]> = sorted.chunk_by(|a, b| self.pointer(*a) == self.pointer(*b)).collect();
-            groups.sort_by_key(|group| group.first().copied());
+            groups.order_by_key(|group| group.first().copied());
             for group in groups {
                 let mut origins: Vec<Origin> = Vec::new();
                 for origin in group.iter().flat_map(|index| self.origins_of(*index)) {
@@ -393,7 +394,7 @@ impl List {
 impl OutputMap {
     pub(crate) fn new(frame: Fragment, lists: Vec<List>) -> Self {
         let mut sorted: Vec<usize> = (0..lists.len()).collect();
-        sorted.sort_by(|a, b| (&lists[*a].pointer, lists[*a].first).cmp(&(&lists[*b].pointer, lists[*b].first)));
+        sorted.order_by(|a, b| (&lists[*a].pointer, lists[*a].first).cmp(&(&lists[*b].pointer, lists[*b].first)));
         Self { frame, lists, sorted }
     }
 

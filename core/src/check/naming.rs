@@ -6,6 +6,7 @@ use super::whole::{Whole, clusters_of, tables};
 use crate::diagnostic::{Place, codes};
 use crate::explain::relation::references;
 use crate::ir::{Cluster, ClusterDiscovery, Endpoint};
+use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -79,7 +80,7 @@ fn long(whole: &mut Whole<'_>) {
         );
     }
     names.retain(|(name, _)| name.len() > LONGEST.0);
-    names.sort();
+    names.order();
     for (name, origin) in names {
         let label = name.split('.').find(|label| label.len() > LONGEST.0);
         let message = match label {

@@ -11,6 +11,7 @@ use crate::compile::Compilation;
 use crate::diagnostic::{Place, codes};
 use crate::explain::{ResourceRef, simulate};
 use crate::ir::Json;
+use crate::order::Gather as _;
 use crate::re2::engine::{Regex, literal_prefix};
 use crate::re2::language::Language;
 use crate::resource::Origin;
@@ -199,5 +200,5 @@ fn runtime(compilation: &Compilation) -> Runtime {
         Json::Number(number) => Some((key.to_string(), pb::Value { kind: Some(pb::value::Kind::NumberValue(number)) })),
         _ => None,
     });
-    numbers.collect()
+    numbers.gathered()
 }

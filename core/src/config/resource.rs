@@ -5,6 +5,7 @@
 
 use super::Location;
 use crate::diagnostic::Diagnostic;
+use crate::order::Gather as _;
 use crate::resource::{ObjectId, Origin, ResourceKey, Rule, Secret};
 use crate::text::{Limits, Node, NodeId, Object, Str, Value, parse};
 use alloc::collections::BTreeMap;
@@ -288,7 +289,7 @@ fn add(references: &mut Vec<Reference>, rkey: &Str, at: Option<Origin>) {
 /// The labels that a node holds; what is not a string is left out.
 pub(crate) fn labels_of(node: Option<&Node>) -> Labels {
     let entries = node.and_then(Node::as_object).into_iter().flatten();
-    entries.filter_map(|entry| Some((entry.key.clone(), Str::new(entry.value.as_str()?)))).collect()
+    entries.filter_map(|entry| Some((entry.key.clone(), Str::new(entry.value.as_str()?)))).gathered()
 }
 
 impl ServiceData {

@@ -5,6 +5,7 @@
 
 use super::{Overrides, Resource};
 use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::order::Order as _;
 use crate::resource::{Origin, ResourceKey};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -283,7 +284,7 @@ impl Config {
         let resources = &self.resources;
         if !resources.is_sorted_by(|a, b| a.rkey <= b.rkey) {
             let mut order: Vec<usize> = (0..resources.len()).collect();
-            order.sort_by(|a, b| resources[*a].rkey.cmp(&resources[*b].rkey));
+            order.order_by(|a, b| resources[*a].rkey.cmp(&resources[*b].rkey));
             self.by_rkey = Arc::new(order);
         }
     }

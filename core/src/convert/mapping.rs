@@ -10,6 +10,7 @@ use super::Conversion;
 use super::build::{Fields, list, manifest, name_of, named_values, number, text, timeout, truth};
 use super::service::Target;
 use crate::config::{Config, Resource};
+use crate::order::Order as _;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -138,7 +139,7 @@ fn served_hosts(config: &Config, host: &str) -> Vec<Str> {
     let names = hosts.filter_map(|(_, resource)| field(resource, "hostname")?.as_str());
     let fits = |name: &&str| !name.contains('*') && name.starts_with(prefix) && name.ends_with(suffix);
     let mut found: Vec<Str> = names.filter(fits).map(Str::new).collect();
-    found.sort();
+    found.order();
     found.dedup();
     found
 }

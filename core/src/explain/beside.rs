@@ -6,6 +6,7 @@ use super::graph::{Edge, Graph, GraphNode, graph};
 use super::{Finding, LedgerRow, Positions, findings, ledger};
 use crate::compile::Compilation;
 use crate::config::Why;
+use crate::order::Order as _;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -38,7 +39,7 @@ pub fn findings_of_all(sides: &[Compilation]) -> Vec<Finding> {
             }
         }
     }
-    all.sort_by_key(|finding| finding.span.as_ref().map_or((u32::MAX, 0), |span| (span.source.0, span.offset)));
+    all.order_by_key(|finding| finding.span.as_ref().map_or((u32::MAX, 0), |span| (span.source.0, span.offset)));
     all
 }
 

@@ -125,6 +125,9 @@ impl ser::Error for Never {
 
 type Done = Result<Node, Never>;
 
+/// Writes a value of whatever type, so that only this is compiled for each.
+type Write<'w> = &'w mut dyn FnMut(&mut Dumper<'_>) -> Done;
+
 fn null() -> Node {
     Node::synthesised(Value::Null)
 }
@@ -247,7 +250,7 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
     fn serialize_newtype_variant<T: Serialize + ?Sized>(self, _: &'static str, _: u32, variant: &'static str, value: &T) -> Done {
         let mut fields = Fields::new(self, "", Some(variant));
         let name = snake_case(variant);
-        fields.put(&name, value)?;
+        fields.put(&name, &mut |dumper| value.serialize(dumper))?;
         done(Value::Object(fields.object))
     }
     fn serialize_seq(self, _: Option<usize>) -> Result<Items<'d, 'a>, Never> {
@@ -282,9 +285,9 @@ struct Items<'d, 'a> {
 }
 
 impl Items<'_, '_> {
-    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+    fn push(&mut self, write: Write<'_>) -> Result<(), Never> {
         let mark = self.dumper.trace.enter_item(self.items.len());
-        let node = value.serialize(&mut *self.dumper);
+        let node = write(self.dumper);
         self.dumper.trace.leave(mark);
         self.items.push(node?);
         Ok(())
@@ -317,9 +320,9 @@ impl<'d, 'a> Fields<'d, 'a> {
         Self { dumper, name, object: Object::new(), variant, mark: None, key: Str::default(), value: None, origins: Vec::new(), duration: [0; 2] }
     }
 
-    fn put<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), Never> {
+    fn put(&mut self, key: &str, write: Write<'_>) -> Result<(), Never> {
         let mark = self.dumper.trace.enter(key);
-        let node = value.serialize(&mut *self.dumper);
+        let node = write(self.dumper);
         self.dumper.trace.leave(mark);
         let node = node?;
         if !says_nothing(&node) {
@@ -328,19 +331,19 @@ impl<'d, 'a> Fields<'d, 'a> {
         Ok(())
     }
 
-    fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Never> {
+    fn field(&mut self, key: &'static str, write: Write<'_>) -> Result<(), Never> {
         match (self.name, key) {
-            ("Sourced", "value") => self.value = Some(value.serialize(&mut *self.dumper)?),
+            ("Sourced", "value") => self.value = Some(write(self.dumper)?),
             ("Sourced", "origin") | (_, "origins") => {
                 let mut quiet = Dumper { trace: Trace::off(), shown: None };
-                self.origins = origins_of(&value.serialize(&mut quiet)?);
+                self.origins = origins_of(&write(&mut quiet)?);
                 self.dumper.trace.here(&self.origins);
             }
             ("Duration", _) => {
-                let number = value.serialize(&mut *self.dumper)?.as_i64().unwrap_or_default() as u64;
+                let number = write(self.dumper)?.as_i64().unwrap_or_default() as u64;
                 self.duration[usize::from(key == "nanos")] = number;
             }
-            _ => self.put(key, value)?,
+            _ => self.put(key, write)?,
         }
         Ok(())
     }
@@ -380,7 +383,7 @@ macro_rules! items {
             type Ok = Node;
             type Error = Never;
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
-                self.push(value)
+                self.push(&mut |dumper| value.serialize(dumper))
             }
             fn end(self) -> Done {
                 self.close()
@@ -406,7 +409,7 @@ impl ser::SerializeMap for Fields<'_, '_> {
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
         let key = core::mem::take(&mut self.key);
-        self.put(&key, value)
+        self.put(&key, &mut |dumper| value.serialize(dumper))
     }
     fn end(self) -> Done {
         self.close()
@@ -417,7 +420,7 @@ impl ser::SerializeStruct for Fields<'_, '_> {
     type Ok = Node;
     type Error = Never;
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Never> {
-        self.field(key, value)
+        self.field(key, &mut |dumper| value.serialize(dumper))
     }
     fn end(self) -> Done {
         self.close()
@@ -428,7 +431,7 @@ impl ser::SerializeStructVariant for Fields<'_, '_> {
     type Ok = Node;
     type Error = Never;
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Never> {
-        self.field(key, value)
+        self.field(key, &mut |dumper| value.serialize(dumper))
     }
     fn end(self) -> Done {
         self.close()

@@ -5,6 +5,7 @@
 use super::{Positions, Span};
 use crate::compile::Compilation;
 use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::order::Order as _;
 use crate::resource::ResourceKey;
 use crate::text::Str;
 use alloc::string::{String, ToString};
@@ -104,7 +105,7 @@ pub struct FixView {
 /// All findings, by file and place; those about the whole come last.
 pub fn findings(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = compilation.diagnostics.iter().map(|diagnostic| finding(diagnostic, compilation, positions)).collect();
-    findings.sort_by_key(|finding| finding.span.as_ref().map_or((u32::MAX, 0), |span| (span.source.0, span.offset)));
+    findings.order_by_key(|finding| finding.span.as_ref().map_or((u32::MAX, 0), |span| (span.source.0, span.offset)));
     findings
 }
 

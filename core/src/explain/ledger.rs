@@ -11,6 +11,7 @@ use crate::compile::Compilation;
 use crate::config::{State, Why};
 use crate::diagnostic::{Place, Severity, codes};
 use crate::ir::{NetworkFilter, RouteMatch};
+use crate::order::Order as _;
 use crate::resource::{Object, ObjectId};
 use crate::text::{Node, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -241,7 +242,7 @@ fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, fa
         }
         State::Merged(with) => {
             row.with = with.into_iter().filter_map(name).collect();
-            row.with.sort();
+            row.with.order();
             row.into = facts.made.get(&object.id).map(|made| made.things.clone()).unwrap_or_default();
         }
         State::Shadowed(by) => row.by = name(by),
@@ -276,7 +277,7 @@ fn decide(object: &Object, compilation: &Compilation, facts: &Facts) -> State {
     if let Some(users) = facts.used_by.get(&object.id) {
         let mut users: Vec<&Object> = users.iter().filter_map(|id| compilation.objects.get(*id)).collect();
         // In the order of the text: numbers of objects differ with what a memory has seen.
-        users.sort_by_key(|user| (user.source.source, user.source.offset));
+        users.order_by_key(|user| (user.source.source, user.source.offset));
         return State::Emitted(users.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
     }
     if let Some(count) = facts.holds.get(&object.id) {

@@ -4,6 +4,7 @@
 
 use super::redact::Hidden;
 use crate::diagnostic::{Part, Place};
+use crate::order::Order as _;
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
 use crate::text::{LineIndex, Node, NodeId, Str, TextRange};
 use alloc::boxed::Box;
@@ -193,7 +194,7 @@ impl<'a> Positions<'a> {
     /// Ranges of key material in an input, in order and apart.
     fn find_hidden(&self, source: SourceId) -> Vec<TextRange> {
         let mut hidden: Vec<TextRange> = self.secrets(source).into_iter().map(|(range, _)| range).collect();
-        hidden.sort();
+        hidden.order();
         hidden.dedup_by(|next, last| {
             let joined = next.start <= last.end;
             if joined {

@@ -8,6 +8,7 @@
 
 use super::{EnvoyConfig, Placed};
 use crate::backend::envoy::v3::pb::{self, Any, admin, bootstrap::Bootstrap};
+use crate::order::Order as _;
 use crate::text::{Limits, parse_fully, to_json};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::collections::BTreeSet;
@@ -117,7 +118,7 @@ impl Running {
     fn dump(&mut self, dump: admin::ConfigDump) {
         let mut parts: Vec<(usize, Any)> = dump.configs.into_iter().enumerate().collect();
         // What the bootstrap says comes first, so that what the parts tell takes its place.
-        parts.sort_by_key(|(_, part)| !part.is::<admin::BootstrapConfigDump>());
+        parts.order_by_key(|(_, part)| !part.is::<admin::BootstrapConfigDump>());
         for (at, part) in parts {
             let pointer = format!("/configs/{at}");
             if let Some(found) = unpack::<admin::BootstrapConfigDump>(&part) {
@@ -140,9 +141,9 @@ impl Running {
                 self.unknown_types.push(part.type_name().to_owned());
             }
         }
-        self.refused.sort();
-        self.accepted.sort();
-        self.unknown_types.sort();
+        self.refused.order();
+        self.accepted.order();
+        self.unknown_types.order();
         self.unknown_types.dedup();
     }
 

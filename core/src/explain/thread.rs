@@ -7,6 +7,7 @@ use super::{Positions, ResourceRef, Span};
 use crate::backend::OutputMap;
 use crate::backend::output_map::and_ancestors;
 use crate::compile::Compilation;
+use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin, Rule, SourceId};
 use crate::text::NodeId;
 use alloc::collections::BTreeSet;
@@ -85,7 +86,7 @@ impl Thread {
             part.nodes.iter().map(move |node| Origin::new(object, *node, Rule::Field)).collect::<Vec<_>>()
         };
         let mut spans: Vec<Span> = self.parts.iter().flat_map(of).filter_map(|origin| positions.origin(origin)).collect();
-        spans.sort_by_key(|span| (span.source.0, span.offset));
+        spans.order_by_key(|span| (span.source.0, span.offset));
         spans.dedup();
         spans
     }

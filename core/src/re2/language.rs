@@ -6,6 +6,7 @@
 //!
 //! What must not be here: one text at a time ([`super::engine`]), and what the texts are for.
 
+use crate::order::Order as _;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -149,7 +150,7 @@ impl Language {
                 _ => {}
             }
         }
-        seen.sort_unstable();
+        seen.order();
         seen
     }
 

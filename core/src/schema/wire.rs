@@ -7,6 +7,7 @@
 //! What must not be here: complaints. What does not fit the schema is copied as it is.
 
 use super::{Check, Format, Members, Others, Schema, Shape, Wire, duration, fits};
+use crate::order::Order as _;
 use crate::text::{Entry, Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
@@ -104,7 +105,7 @@ fn write_object(object: &Object, members: &Members, strict: Option<Check<'_>>) -
         }
     }
     if !others.is_sorted_by(|a, b| a.key <= b.key) {
-        others.sort_by(|a, b| a.key.cmp(&b.key));
+        others.order_by(|a, b| a.key.cmp(&b.key));
     }
     for entry in others {
         let value = match members.others {
@@ -121,7 +122,7 @@ fn untyped(node: &Node) -> Node {
     let value = match &node.value {
         Value::Object(object) => {
             let mut entries: Vec<&Entry> = object.iter().collect();
-            entries.sort_by(|a, b| a.key.cmp(&b.key));
+            entries.order_by(|a, b| a.key.cmp(&b.key));
             Value::Object(entries.into_iter().map(|entry| (entry.key.clone(), untyped(&entry.value))).collect())
         }
         Value::Array(items) => Value::Array(items.iter().map(untyped).collect()),

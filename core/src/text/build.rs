@@ -4,6 +4,7 @@
 //!
 //! What must not be here: looking at the text to find out what is in it, a range that has to be made canonical excepted.
 
+use crate::order::Order as _;
 use alloc::{
     borrow::ToOwned,
     collections::{BTreeMap, BTreeSet},
@@ -254,8 +255,8 @@ impl<'a> Builder<'a> {
         // No alias can follow, so no anchor need be kept.
         self.frames.iter_mut().for_each(|frame| frame.anchor = 0);
         while self.end(None).is_ok() && !self.frames.is_empty() {}
-        self.comments.sort_by_key(|comment| comment.range);
-        self.problems.sort_by_key(|problem| problem.range.start);
+        self.comments.order_by_key(|comment| comment.range);
+        self.problems.order_by_key(|problem| problem.range.start);
         Document { root: self.root, spans: Spans { spans: self.spans }, comments: self.comments, problems: self.problems }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: text positions (a node has only its number, `Spans` knows the rest), parsing, and printing.
 
+use crate::order::Gather as _;
 use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
 
 /// The string type of trees: short strings are stored in place, long ones are shared.
@@ -267,7 +268,7 @@ impl Object {
 
     fn reindex(&mut self) {
         let keys = || self.entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at as u32));
-        self.index = (self.entries.len() > INDEX_OVER).then(|| Box::new(keys().collect()));
+        self.index = (self.entries.len() > INDEX_OVER).then(|| Box::new(keys().gathered()));
     }
 }
 

@@ -28,18 +28,18 @@ pub struct Work {
     pub options: Option<serde_json::Value>,
 }
 
-/// What differs.
+/// What differs. The page has types of its own for changes, which read what the core writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct Comparison<C = Vec<Change>, R = Option<Requests>> {
     /// What the present state was compared with, in a few words.
     pub with: String,
     /// Of resources.
-    pub resources: Vec<Change>,
+    pub resources: C,
     /// Of what Envoy gets.
-    pub envoy: Vec<Change>,
+    pub envoy: C,
     /// Of what becomes of requests; nothing where that is not asked.
     #[serde(default)]
-    pub requests: Option<Requests>,
+    pub requests: R,
     /// What a running Envoy refused, or is not known of it.
     pub notes: Vec<String>,
 }

@@ -5,10 +5,13 @@
 use crate::session::{inputs, options};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compile::{Compilation, Compiler};
-use chancery_core::explain::compare::{RequestOptions, Side, SideSource, compare, requests};
+use chancery_core::explain::compare::{Change, RequestOptions, Requests, Side, SideSource, compare, requests};
 use chancery_core::explain::{EnvoyConfig, Positions, Running, Snapshot, share};
 use chancery_core::resource::{Input, Inputs};
 use chancery_web::protocol::{Comparison, Other};
+
+/// What differs, as the core tells it.
+pub type Changes = Comparison<Vec<Change>, Option<Requests>>;
 
 /// The other side, read once.
 pub struct Loaded {
@@ -68,7 +71,7 @@ impl Loaded {
     }
 
     /// How the present state differs from it.
-    pub fn compare(&self, now: &SideSource<'_>, config: &EnvoyConfig) -> Comparison {
+    pub fn compare(&self, now: &SideSource<'_>, config: &EnvoyConfig) -> Changes {
         let now = Side { config, source: Some(SideSource { compilation: now.compilation, positions: now.positions, map: now.map }) };
         let (found, changed) = match &self.state {
             State::Compiled { compilation, map, config } => {
@@ -79,15 +82,7 @@ impl Loaded {
             // What it has of its own, as listeners of administration, would be told of as lost.
             State::Running(running) => (compare(&Side { config: &running.config, source: None }, &now), None),
         };
-        // The page has types of its own, which read what the core writes.
-        let read = |of: &[chancery_core::explain::compare::Change]| serde_json::to_value(of).and_then(serde_json::from_value).unwrap_or_default();
-        Comparison {
-            with: self.called.clone(),
-            resources: read(&found.resources),
-            envoy: read(&found.envoy),
-            requests: changed.and_then(|changed| serde_json::to_value(changed).and_then(serde_json::from_value).ok()),
-            notes: self.notes(),
-        }
+        Comparison { with: self.called.clone(), resources: found.resources, envoy: found.envoy, requests: changed, notes: self.notes() }
     }
 
     fn notes(&self) -> Vec<String> {

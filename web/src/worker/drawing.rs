@@ -6,6 +6,7 @@ use crate::session::span;
 use chancery_core::compile::Compilation;
 use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, picture, svg};
 use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout};
+use chancery_core::order::Gather as _;
 use chancery_web::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -52,7 +53,7 @@ fn focused(whole: &Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usi
 pub fn draw(whole: &Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
     let (graph, folded, kinds) = focused(whole, focus);
     let picture = picture(&graph, &PictureOptions { before: std::mem::take(tops), ..PictureOptions::default() });
-    *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).collect();
+    *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).gathered();
     let makers = makers(&graph);
     let frame = |(frame, node): (&CoreFrame, &GraphNode)| Frame {
         id: frame.id.clone(),

@@ -3,7 +3,7 @@
 //! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
 
 use crate::asking::asking;
-use crate::compare::Loaded;
+use crate::compare::{Changes, Loaded};
 use crate::drawing;
 use crate::request::{self, Ground};
 use crate::share;
@@ -15,12 +15,10 @@ use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect::Dialect;
 use chancery_core::explain::compare::SideSource;
 use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
-use chancery_core::explain::{self, EnvoyConfig, Positions, View, Viewed, completions, findings_of_all, hover, ledger, routes};
+use chancery_core::explain::{self, EnvoyConfig, Finding, Positions, View, Viewed, completions, findings_of_all, hover, ledger, routes};
 use chancery_core::resource::{Input, Inputs, SourceId};
 use chancery_core::text::{to_json, to_yaml};
-use chancery_web::protocol::{
-    Answer, Comparison, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest,
-};
+use chancery_web::protocol::{Answer, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -46,7 +44,7 @@ pub struct Session {
 }
 
 fn fine<T: Serialize>(answer: &T) -> String {
-    serde_json::to_string(&serde_json::json!({ "fine": answer })).unwrap_or_else(|error| refused(&error.to_string()))
+    serde_json::to_string(&Answer::Fine(answer)).unwrap_or_else(|error| refused(&error.to_string()))
 }
 
 fn refused(why: &str) -> String {
@@ -182,7 +180,7 @@ impl Session {
         saved.iter().map(|saved| saved.judge(&gateway)).collect()
     }
 
-    fn compare(&mut self, other: Other) -> Result<Comparison, String> {
+    fn compare(&mut self, other: Other) -> Result<Changes, String> {
         self.tree(Doc::Envoy);
         self.envoy_config();
         let loaded = match self.other.take().filter(|loaded| loaded.is(&other)) {
@@ -191,7 +189,7 @@ impl Session {
         };
         let loaded = self.other.insert(loaded);
         let positions = Positions::new(&self.compilation.inputs, &self.compilation.objects);
-        let (Some(config), Some(tree)) = (&self.config, self.trees.get(&Doc::Envoy)) else { return Ok(Comparison::default()) };
+        let (Some(config), Some(tree)) = (&self.config, self.trees.get(&Doc::Envoy)) else { return Ok(Changes::default()) };
         let now = SideSource { compilation: &self.compilation, positions: &positions, map: tree.map() };
         Ok(loaded.compare(&now, config))
     }
@@ -214,7 +212,7 @@ impl Session {
         self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
     }
 
-    fn compile(&mut self, work: &Work) -> Result<Compiled, String> {
+    fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Finding>>, String> {
         let start = js_sys::Date::now();
         self.options = options(work)?;
         let (inputs, wanted) = (inputs(&work.files), self.options.dialect);
@@ -249,8 +247,7 @@ impl Session {
             idle: rows.iter().filter(|row| matches!(row.state, "ignored" | "shadowed" | "invalid")).count(),
             took,
             names: names.collect(),
-            // The page has types of its own, which read what the core writes.
-            findings: serde_json::to_value(&found).and_then(serde_json::from_value).unwrap_or_default(),
+            findings: found,
         })
     }
 

@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::overwritten;
+use crate::order::Order as _;
 use crate::resource::{Content, Object, ObjectId, Objects};
 use crate::schema::Memo;
 use crate::text::{Node, Str};
@@ -162,7 +163,7 @@ impl<'a> Held<'a> {
         if !same {
             before.names = self.objects.iter().map(name).collect();
             let mut order: Vec<u32> = (0..self.objects.len() as u32).collect();
-            order.sort_unstable_by(|a, b| before.names.get(*a as usize).cmp(&before.names.get(*b as usize)));
+            order.order_by(|a, b| before.names.get(*a as usize).cmp(&before.names.get(*b as usize)));
             before.order = Arc::new(order);
         }
         self.order = before.order.clone();

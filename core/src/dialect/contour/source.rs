@@ -10,6 +10,7 @@ use super::settings::Settings;
 use crate::config::{Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::secret;
+use crate::order::Gather as _;
 use crate::resource::{ObjectId, Origin, Secret, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -117,8 +118,8 @@ impl<'a> Source<'a> {
             }
         }
         let seen = |object: &&Admitted<'_>| watched(object) && (secret_namespaces.is_empty() || secret_namespaces.contains(object.namespace()));
-        let secrets = cluster.all(Kind::Secret).filter(seen).map(|object| (object.full_name(), Arc::new(secret_material(object)))).collect();
-        let config_maps = cluster.all(Kind::ConfigMap).filter(|object| watched(object)).filter_map(config_map_material).collect();
+        let secrets = cluster.all(Kind::Secret).filter(seen).map(|object| (object.full_name(), Arc::new(secret_material(object)))).gathered();
+        let config_maps = cluster.all(Kind::ConfigMap).filter(|object| watched(object)).filter_map(config_map_material).gathered();
         let disabled = settings.disabled_features.clone();
         Self { cluster, settings, proxies, ingresses, secrets, config_maps, disabled }
     }
@@ -292,7 +293,7 @@ fn secret_material(object: &Admitted<'_>) -> Material {
         namespace: object.namespace().clone(),
         name: object.name().clone(),
         secret_type: secret::secret_type(object.object),
-        data: data.collect(),
+        data: data.gathered(),
         origin: Origin::field(object.object.id, object.root.id),
     }
 }

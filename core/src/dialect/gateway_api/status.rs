@@ -5,6 +5,7 @@
 use super::{GROUP, attachment};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::status::{condition, list, number, object, text};
+use crate::order::Order as _;
 use crate::text::{Node, Str, Value};
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
@@ -151,5 +152,5 @@ fn without_times(entry: &mut Node) {
             condition.remove("lastTransitionTime");
         }
     }
-    conditions.sort_by_key(|condition| condition.get("type").and_then(Node::as_str).map(Str::new));
+    conditions.order_by_key(|condition| condition.get("type").and_then(Node::as_str).map(Str::new));
 }

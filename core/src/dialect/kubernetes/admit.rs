@@ -10,6 +10,7 @@ use super::kind::{Kind, Version};
 use super::report::Report;
 use super::{ingress, metadata, secret, service};
 use crate::diagnostic::{Diagnostic, Part, codes};
+use crate::order::Order as _;
 use crate::resource::Object;
 use crate::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, go_quoted, tidy};
 use crate::text::{Node, Value};
@@ -142,6 +143,6 @@ fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {
 
 /// The API server walks through maps in no order; by name is as good as any.
 fn sorted(mut errors: Vec<String>) -> Vec<String> {
-    errors.sort();
+    errors.order();
     errors
 }

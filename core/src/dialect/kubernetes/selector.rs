@@ -1,6 +1,7 @@
 //! Label and field selectors: in their text form, as `kubectl get -l` takes them, and as fields of objects (`matchLabels`, `matchExpressions`).
 
 use super::cursor::Cursor;
+use crate::order::Order as _;
 use crate::schema::{go_quoted, names};
 use crate::text::{Str, to_json};
 use alloc::format;
@@ -39,7 +40,7 @@ impl Selector {
     pub fn of_fields(at: Cursor<'_>) -> Result<Self, String> {
         let mut requirements = Vec::new();
         let mut labels: Vec<_> = at.field("matchLabels").entries().collect();
-        labels.sort_by(|a, b| a.0.cmp(b.0));
+        labels.order_by(|a, b| a.0.cmp(b.0));
         for (key, value) in labels {
             let values = alloc::vec![Str::new(value.str())];
             requirements.push(checked(key, Operator::Equals, values, value)?);

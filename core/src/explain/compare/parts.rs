@@ -9,6 +9,7 @@ use super::{Change, ChangeKind, FieldChange, Side, renames};
 use crate::backend::envoy::v3::pb;
 use crate::explain::EnvoyConfig;
 use crate::explain::managers_of;
+use crate::order::{Gather as _, Order as _};
 use crate::text::{Value, to_json};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -119,7 +120,7 @@ pub(super) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
             .map(|part| change(ChangeKind::Removed, Some(part), None, before, after)),
     );
     let rank = |kind: &str| KINDS.iter().position(|known| *known == kind);
-    changes.sort_by(|a, b| (rank(&a.kind), &a.name, a.change).cmp(&(rank(&b.kind), &b.name, b.change)));
+    changes.order_by(|a, b| (rank(&a.kind), &a.name, a.change).cmp(&(rank(&b.kind), &b.name, b.change)));
     // Chains that differ in the connections that they take may hold the same.
     changes.dedup_by(|a, b| (a.change, &a.kind, &a.name, &a.was, &a.fields) == (b.change, &b.kind, &b.name, &b.was, &b.fields));
     changes
@@ -209,7 +210,7 @@ fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
         });
         open_new.retain(|at| !taken.contains(at));
     }
-    pairs.sort_unstable();
+    pairs.order();
     pairs
 }
 
@@ -241,10 +242,10 @@ struct Equal {
 impl Equal {
     fn of(a: &EnvoyConfig, b: &EnvoyConfig) -> Self {
         // Listeners that ask for tables by name are the same only if the tables are; those are compared by themselves.
-        let old: BTreeMap<&str, _> = a.listeners.iter().map(|of| (of.message.name.as_str(), &of.message)).collect();
+        let old: BTreeMap<&str, _> = a.listeners.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
         let listeners = b.listeners.iter().filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
         let listeners = listeners.map(|of| of.message.name.clone()).collect();
-        let old: BTreeMap<&str, _> = a.clusters.iter().map(|of| (of.message.name.as_str(), &of.message)).collect();
+        let old: BTreeMap<&str, _> = a.clusters.iter().map(|of| (of.message.name.as_str(), &of.message)).gathered();
         let clusters = b.clusters.iter().filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| **old == of.message));
         Self { listeners, clusters: clusters.map(|of| of.message.name.clone()).collect() }
     }

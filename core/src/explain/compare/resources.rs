@@ -5,6 +5,7 @@
 use super::fields::differences;
 use super::{Change, ChangeKind, FieldChange, SideSource};
 use crate::explain::{OriginView, ResourceRef};
+use crate::order::Order as _;
 use crate::resource::{Object, Origin, ResourceKey};
 use crate::text::{Node, NodeId, to_json};
 use alloc::collections::BTreeMap;
@@ -59,7 +60,7 @@ pub(super) fn compare(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Ch
             changes.push(Change { before: whole(object, before), ..simple(object, ChangeKind::Removed) });
         }
     }
-    changes.sort_by(|a, b| (&a.kind, &a.name, a.change).cmp(&(&b.kind, &b.name, b.change)));
+    changes.order_by(|a, b| (&a.kind, &a.name, a.change).cmp(&(&b.kind, &b.name, b.change)));
     changes
 }
 

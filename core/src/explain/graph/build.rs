@@ -8,6 +8,7 @@ use crate::compile::Compilation;
 use crate::diagnostic::{Place, Severity};
 use crate::explain::relation::{Absence, references};
 use crate::explain::{OriginView, Positions, ResourceRef, ledger};
+use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -208,7 +209,7 @@ impl Builder<'_> {
 
     fn finish(self) -> Graph {
         let Self { mut graph, mut edges, .. } = self;
-        edges.sort_by_key(|edge| (edge.from, edge.relation, edge.to));
+        edges.order_by_key(|edge| (edge.from, edge.relation, edge.to));
         let refers: Vec<(usize, usize)> = edges.iter().filter(|edge| edge.relation == Relation::Refers).map(|edge| (edge.from, edge.to)).collect();
         let id = |at: usize| graph.nodes.get(at).map(|node| node.id.clone()).unwrap_or_default();
         graph.cycles = cycles(graph.nodes.len(), &refers).into_iter().map(|cycle| cycle.into_iter().map(id).collect()).collect();

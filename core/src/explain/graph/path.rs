@@ -3,6 +3,7 @@
 //! What must not be here: the graph's making.
 
 use super::{Edge, Graph, GraphNode};
+use crate::order::Order as _;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -92,7 +93,7 @@ pub(super) fn cycles(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> 
         after[*from].push(*to);
     }
     let mut out: Vec<Vec<usize>> = components(&after).into_iter().filter(|all| all.len() > 1).filter_map(|all| circle(&after, &all)).collect();
-    out.sort();
+    out.order();
     out
 }
 

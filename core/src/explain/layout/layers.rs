@@ -3,6 +3,7 @@
 //! What must not be here: the order within a column.
 
 use super::{Item, Link};
+use crate::order::{Gather as _, Order as _};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -117,7 +118,7 @@ impl Columns {
     fn start(&mut self, items: &[Item]) {
         let mut known: Vec<(usize, i32)> = items.iter().enumerate().filter_map(|(at, item)| Some((at, item.before?))).collect();
         if !known.is_empty() {
-            known.sort_by_key(|(at, before)| (*before, *at));
+            known.order_by_key(|(at, before)| (*before, *at));
             let mut place = vec![None; items.len()];
             for (rank, (at, _)) in known.iter().enumerate() {
                 place[*at] = Some(rank as i64 * 4);
@@ -140,7 +141,7 @@ impl Columns {
         }
         let vertices = &self.vertices;
         for column in &mut self.columns {
-            column.sort_by_key(|at| (vertices[*at as usize].band, vertices[*at as usize].seed, *at));
+            column.order_by_key(|at| (vertices[*at as usize].band, vertices[*at as usize].seed, *at));
         }
     }
 }
@@ -237,7 +238,7 @@ fn assign(items: &[Item], ends: &[Option<(usize, usize)>]) -> Vec<u32> {
             .collect();
         used.sort_unstable();
         used.dedup();
-        used.into_iter().zip(0..).collect()
+        used.into_iter().zip(0..).gathered()
     };
     let alone = items.len() - (0..items.len()).filter(|at| !after[*at].is_empty() || !before[*at].is_empty()).count();
     let width = if used.is_empty() { alone.isqrt().clamp(1, 8) as u32 } else { used.len() as u32 };

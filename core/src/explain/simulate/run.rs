@@ -14,6 +14,7 @@ use super::table::{Host, Table};
 use super::{Detail, Gateway, Protocol, Request};
 use crate::backend::envoy::v3::pb;
 use crate::explain::envoy_config::managers_of;
+use crate::order::Order as _;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -309,7 +310,7 @@ impl<'a> Run<'_, 'a> {
             let by = self.request.seed.map_or_else(|| "the likelier case".to_owned(), |seed| format!("the case of seed {seed}"));
             unknown.push(format!("the route takes {odds}% of requests; this is {by}"));
         }
-        unknown.sort();
+        unknown.order();
         unknown.dedup();
         self.out.notes.extend(unknown);
         self.out.tried = tried;

@@ -7,6 +7,7 @@
 use super::path::without_query;
 use super::request::host_of;
 use crate::backend::envoy::v3::pb;
+use crate::order::Order as _;
 use crate::re2::engine::{self, Regex};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -138,7 +139,7 @@ impl<'a> Host<'a> {
         for length in self.lengths.range(..=path.len()) {
             out.extend(path.get(..*length).and_then(|prefix| self.prefixes.get(prefix)).into_iter().flatten());
         }
-        out.sort_unstable();
+        out.order();
         out
     }
 }

@@ -9,6 +9,7 @@ use super::super::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 use super::ReadOptions;
 use super::decode::{Item, decode, for_each_place};
 use crate::diagnostic::{Diagnostic, Place};
+use crate::order::Order as _;
 use crate::text::{Str, TextRange, split};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -153,7 +154,7 @@ impl DocumentCache {
         let before = self.free.len();
         self.free.extend(ids.filter_map(ObjectId::index).map(|index| index as u32));
         if self.free.len() > before {
-            self.free.sort_unstable_by(|a, b| b.cmp(a));
+            self.free.order_by(|a, b| b.cmp(a));
         }
     }
 

@@ -6,6 +6,7 @@ use super::Context;
 use super::pb;
 use crate::backend::output_map::Trace;
 use crate::ir::{Address, AppendAction, ConfigSource, HeaderMutations, HeaderToAdd, Json, Regex, SocketProtocol, StringMatch};
+use crate::order::Gather as _;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::borrow::ToOwned;
@@ -198,7 +199,7 @@ pub(super) fn texts(name: &str, values: &[Sourced<Str>], t: &mut Trace) -> Vec<S
 }
 
 pub(super) fn json_object(fields: &[(Str, Json)]) -> pb::Struct {
-    pb::Struct { fields: fields.iter().map(|(name, value)| (text(name), json_value(value))).collect() }
+    pb::Struct { fields: fields.iter().map(|(name, value)| (text(name), json_value(value))).gathered() }
 }
 
 pub(super) fn json_value(value: &Json) -> pb::Value {

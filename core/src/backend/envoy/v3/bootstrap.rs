@@ -6,6 +6,7 @@ use super::endpoint::load_assignment_of;
 use super::{Context, pb, secret, tracing};
 use crate::backend::output_map::Trace;
 use crate::ir::{Admin, Cluster, ConfigSource, Endpoint, Ir, RuntimeLayer, SocketProtocol, StatsSink, XdsCluster};
+use crate::order::Gather as _;
 use crate::resource::Sourced;
 use alloc::borrow::ToOwned;
 use alloc::sync::Arc;
@@ -71,7 +72,7 @@ fn layered_runtime(ir: &Ir, t: &mut Trace) -> Option<pb::bootstrap::LayeredRunti
 }
 
 fn runtime_values(layer: &RuntimeLayer, t: &mut Trace) -> pb::Struct {
-    pb::Struct { fields: layer.values.iter().map(|(name, value)| (text(name), json_value(t.field(name, value)))).collect() }
+    pb::Struct { fields: layer.values.iter().map(|(name, value)| (text(name), json_value(t.field(name, value)))).gathered() }
 }
 
 /// A layer as RTDS serves it.

@@ -9,6 +9,7 @@ use super::tls::upstream_socket;
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
 use crate::ir::{CircuitBreaker, Cluster, ClusterDiscovery, DnsFamily, DnsKind, LbPolicy, Locality, SlowStart, TcpKeepalive, UpstreamHttp};
+use crate::order::Gather as _;
 use crate::resource::Sourced;
 use alloc::borrow::ToOwned;
 use core::net::IpAddr;
@@ -234,7 +235,7 @@ fn http_options(http: &UpstreamHttp, cx: &Context<'_>, out: &mut pb::cluster::Cl
             })
         })
     });
-    out.typed_extension_protocol_options = options.into_iter().map(|of| (HTTP_OPTIONS.to_owned(), pb::Any::pack(of))).collect();
+    out.typed_extension_protocol_options = options.into_iter().map(|of| (HTTP_OPTIONS.to_owned(), pb::Any::pack(of))).gathered();
 }
 
 fn common_http_options(http: &UpstreamHttp, t: &mut Trace) -> Option<pb::base::HttpProtocolOptions> {

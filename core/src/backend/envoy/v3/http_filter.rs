@@ -9,6 +9,7 @@ use crate::ir::{
     AuthorizationTransport, Body, Compression, Compressor, ExtAuthz, GrpcStats, GrpcStatsMethods, HeaderMatch, HttpFilter, HttpFilterKind, IpRange,
     IpSource, Jwks, JwtProvider, LocalRateLimit, LuaScripts, NameMatch, RateLimitService, Rbac, RbacAction, StringMatch,
 };
+use crate::order::Gather as _;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::vec;
@@ -73,7 +74,7 @@ fn grpc_stats(stats: &GrpcStats, t: &mut Trace) -> filter::grpc_stats::v3::Filte
 
 fn lua(scripts: &LuaScripts, cx: &Context<'_>, t: &mut Trace) -> filter::lua::v3::Lua {
     let source_codes =
-        t.at("source_codes", |t| scripts.named.iter().map(|(name, script)| (text(name), inline(t.field(name.as_str(), script).as_str()))).collect());
+        t.at("source_codes", |t| scripts.named.iter().map(|(name, script)| (text(name), inline(t.field(name.as_str(), script).as_str()))).gathered());
     let mut out = filter::lua::v3::Lua { source_codes, ..Default::default() };
     if cx.spelling.lua_inline_code {
         out.inline_code = scripts.default.as_ref().map(|script| text(t.implicit("inline_code", script))).unwrap_or_default();
@@ -154,7 +155,7 @@ pub(super) fn access(rbac: &Rbac, cx: &Context<'_>, t: &mut Trace) -> filter::rb
         (text(&rbac.policy), Policy { permissions: vec![permission], principals, ..Default::default() })
     });
     filter::rbac::v3::Rbac {
-        rules: Some(pb::rbac::Rbac { action: action as i32, policies: policies.into_iter().collect(), ..Default::default() }),
+        rules: Some(pb::rbac::Rbac { action: action as i32, policies: policies.into_iter().gathered(), ..Default::default() }),
         ..Default::default()
     }
 }
@@ -302,7 +303,7 @@ fn jwt(providers: &[Sourced<JwtProvider>], cx: &Context<'_>, t: &mut Trace) -> f
     use filter::jwt_authn::v3::{JwtAuthentication, JwtRequirement, jwt_requirement::RequiresType};
     let by_name = |name: &Str| JwtRequirement { requires_type: Some(RequiresType::ProviderName(text(name))) };
     JwtAuthentication {
-        requirement_map: t.at("requirement_map", |t| providers.iter().map(|of| (text(&of.name), by_name(t.field(&of.name, &of.name)))).collect()),
+        requirement_map: t.at("requirement_map", |t| providers.iter().map(|of| (text(&of.name), by_name(t.field(&of.name, &of.name)))).gathered()),
         providers: t.at("providers", |t| {
             let each = providers.iter().map(|of| {
                 let provider = t.at(&of.name, |t| {
@@ -311,7 +312,7 @@ fn jwt(providers: &[Sourced<JwtProvider>], cx: &Context<'_>, t: &mut Trace) -> f
                 });
                 (text(&of.name), provider)
             });
-            each.collect()
+            each.gathered()
         }),
         ..Default::default()
     }

@@ -8,6 +8,7 @@ use super::route_action::cors_policy;
 use super::{Context, pb};
 use crate::backend::output_map::Trace;
 use crate::ir::{HostRateLimits, PerFilter};
+use crate::order::Gather as _;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -24,7 +25,7 @@ pub(super) fn configs(all: &[(Str, Sourced<PerFilter>)], cx: &Context<'_>, t: &m
             });
             (text(name), config)
         });
-        each.collect()
+        each.gathered()
     })
 }
 
@@ -38,7 +39,7 @@ fn one(config: &PerFilter, cx: &Context<'_>, t: &mut Trace) -> Any {
         PerFilter::ExtAuthzDisabled => Any::pack(ExtAuthzPerRoute { r#override: Some(ext_authz_per_route::Override::Disabled(true)) }),
         PerFilter::ExtAuthzContext(extensions) => {
             let context_extensions = t.at("check_settings", |t| {
-                t.at("context_extensions", |t| extensions.iter().map(|(name, value)| (text(name), text(t.field(name, value)))).collect())
+                t.at("context_extensions", |t| extensions.iter().map(|(name, value)| (text(name), text(t.field(name, value)))).gathered())
             });
             let settings = CheckSettings { context_extensions, ..Default::default() };
             Any::pack(ExtAuthzPerRoute { r#override: Some(ext_authz_per_route::Override::CheckSettings(settings)) })

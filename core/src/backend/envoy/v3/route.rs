@@ -9,6 +9,7 @@ use super::route_match::route_match;
 use super::{CORS_FILTER, Context, per_filter};
 use crate::backend::output_map::Trace;
 use crate::ir::{DirectResponse, Json, Route, RouteAction, RouteConfiguration, VirtualHost};
+use crate::order::Gather as _;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -91,6 +92,6 @@ fn metadata(metadata: &[(crate::text::Str, Json)]) -> Option<pb::base::Metadata>
             Json::Object(fields) => Some((text(name), json_object(fields))),
             _ => None,
         })
-        .collect();
+        .gathered();
     (!filter_metadata.is_empty()).then(|| pb::base::Metadata { filter_metadata, ..Default::default() })
 }

@@ -5,6 +5,7 @@
 
 use super::super::Options;
 use crate::config::Labels;
+use crate::order::Gather as _;
 use crate::resource::Object;
 use crate::text::{Node, Str, Value};
 use alloc::string::String;
@@ -66,7 +67,7 @@ pub(super) fn expand_text(text: &Str, options: &Options) -> Str {
 }
 
 pub(super) fn expand_labels(labels: &Labels, options: &Options) -> Labels {
-    labels.iter().map(|(name, value)| (expand_text(name, options), expand_text(value, options))).collect()
+    labels.iter().map(|(name, value)| (expand_text(name, options), expand_text(value, options))).gathered()
 }
 
 /// A tree with its variables put in; the same tree where nothing changes.

@@ -23,6 +23,7 @@ mod secrets;
 mod services;
 mod watch;
 
+use crate::order::Order as _;
 pub use apply::Memory;
 pub use role::ALSO_READ;
 
@@ -79,7 +80,7 @@ pub fn fetch_again(objects: &Objects, options: &Options, memory: &mut Memory, le
     let helm_chart = services::emit(&seen, &mut emitter);
 
     let (mut resources, users) = emitter.finish();
-    resources.sort_by(|a, b| a.rkey.cmp(&b.rkey));
+    resources.order_by(|a, b| a.rkey.cmp(&b.rkey));
     let mut config = load(resources, options, sink);
     config.helm_chart = helm_chart;
     config.endpoints = Arc::new(services::discovery(&seen));

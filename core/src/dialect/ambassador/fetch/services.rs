@@ -9,6 +9,7 @@ use super::{Seen, expand, ignore};
 use crate::config::{Location, Payload, ServiceData, Target, Why};
 use crate::dialect::kubernetes::endpoints::{self, Subset};
 use crate::dialect::kubernetes::service::{self, Port};
+use crate::order::Gather as _;
 use crate::resource::Rule;
 use crate::text::{self, Node, Str, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -120,7 +121,7 @@ impl Behind<'_> {
             let target = |(ip, origin): &(Str, _)| Target { address: ip.clone(), port, origin: Some(*origin) };
             self.subset.addresses.iter().map(target).collect()
         };
-        ports.iter().map(|port| (port.port, targets(only.unwrap_or_else(|| self.target(port))))).collect()
+        ports.iter().map(|port| (port.port, targets(only.unwrap_or_else(|| self.target(port))))).gathered()
     }
 
     /// The port of the endpoints that a port of the Service leads to.

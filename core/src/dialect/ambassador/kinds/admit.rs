@@ -10,6 +10,7 @@ use super::report::Report;
 use super::{GROUP, Kind, Version, habits};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::metadata;
+use crate::order::Order as _;
 use crate::resource;
 use crate::schema::{Check, Fault, Memo, OPEN_OBJECT, Path, Schema, Tidy, Violation, round_trip, round_trip_if_valid, tidy};
 use crate::text::{Node, NodeId, Object, Str, Value};
@@ -189,7 +190,7 @@ fn joined(mut violations: Vec<Violation>) -> String {
         violations.retain(|violation| !violation.later);
     }
     let mut texts: Vec<String> = violations.into_iter().flat_map(|violation| violation.reference).collect();
-    texts.sort();
+    texts.order();
     match texts.as_slice() {
         [text] => text.clone(),
         texts => {

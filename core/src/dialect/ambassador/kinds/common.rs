@@ -4,6 +4,7 @@
 //! `pkg/api/getambassador.io/v2/handwritten.conversion.go`.
 
 use crate::object;
+use crate::order::Order as _;
 use crate::schema::{BOOLEAN, Field, INTEGER, STRING, STRING_MAP, STRINGS, Schema, array, either, field, like, one_of};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::vec;
@@ -200,6 +201,6 @@ pub(super) fn convert_presence(spec: &mut Object, key: &'static str, regex_key: 
         }
     }
     // Go walks a map in no order; by name is as good as any.
-    names.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+    names.order_by(|a, b| a.as_str().cmp(&b.as_str()));
     spec.insert(list_key, made(id, Value::Array(names)));
 }

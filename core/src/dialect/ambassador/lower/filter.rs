@@ -8,6 +8,7 @@ use crate::dialect::ambassador::model::filter::FilterKind;
 use crate::dialect::ambassador::model::mapping::host_and_port;
 use crate::dialect::ambassador::model::{Auth, RateLimit};
 use crate::ir::{AuthorizationTransport, Body, ExtAuthz, HttpFilter, HttpFilterKind, LuaScripts, NameMatch, RateLimitService, StringMatch};
+use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -150,7 +151,7 @@ fn allowed(own: &[&'static str], written: &[Sourced<Str>]) -> Vec<Sourced<NameMa
             names.push(name.clone());
         }
     }
-    names.sort();
+    names.order();
     names.into_iter().map(|name| name.map(|name| NameMatch { name: StringMatch::Exact(name), ignore_case: true })).collect()
 }
 

@@ -14,6 +14,7 @@ use crate::ir::{
     Address, AppendAction, FilterChain, FilterChainMatch, HeaderMutations, HeaderToAdd, HttpConnectionManager, ListenerFilter, NetworkFilter, Route,
     RouteConfiguration, SocketProtocol, TcpProxy, TrafficDirection, VirtualHost, WeightedCluster,
 };
+use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -166,7 +167,7 @@ impl<'m> Lowering<'m, '_> {
     fn context_for_tcp(&self, host: &str) -> Option<ContextId> {
         let model = self.model;
         let mut hosts: Vec<&Host> = model.hosts.values().collect();
-        hosts.sort_by(|a, b| a.hostname.value.cmp(&b.hostname.value));
+        hosts.order_by(|a, b| a.hostname.value.cmp(&b.hostname.value));
         let by_host = hosts.into_iter().find_map(|candidate| {
             let context = candidate.context.filter(|context| model.context(*context).usable())?;
             globs_overlap(&candidate.hostname.value, host).then_some(context)
@@ -222,7 +223,7 @@ impl<'m> Lowering<'m, '_> {
         let model = self.model;
         let strict = model.options.strict_label_selectors();
         let mut hosts: Vec<&'m Host> = model.hosts.values().collect();
-        hosts.sort_by(|a, b| a.hostname.value.cmp(&b.hostname.value));
+        hosts.order_by(|a, b| a.hostname.value.cmp(&b.hostname.value));
         for host in hosts {
             if !listener.serves(host, strict) {
                 continue;

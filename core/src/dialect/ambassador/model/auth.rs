@@ -10,6 +10,7 @@ use super::{Map, Model};
 use crate::config::Resource;
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::spec::{self, Decode, Decoder};
+use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::{NodeId, Str};
 use alloc::format;
@@ -152,7 +153,7 @@ impl Auth {
 fn collect_headers(into: &mut Vec<Sourced<Str>>, from: Option<&Sourced<Vec<Sourced<Str>>>>) {
     let Some(from) = from else { return };
     let mut names = from.value.clone();
-    names.sort();
+    names.order();
     for name in names {
         let name = name.map(|name| Str::from(name.to_lowercase()));
         if !into.contains(&name) {

@@ -5,6 +5,7 @@
 
 use super::HttpMapping;
 use super::cluster::{Cluster, ClusterEntry};
+use crate::order::Order as _;
 use crate::resource::Origin;
 use crate::text::Str;
 use alloc::format;
@@ -164,7 +165,7 @@ impl Clusters {
     /// Long names that are shortened to the same are counted, in order.
     fn tell_apart(&mut self) {
         let mut long: Vec<u32> = self.order.iter().copied().filter(|number| self.ambiguous.contains(number)).collect();
-        long.sort_by(|a, b| self.slots.get(*a as usize).map(|slot| &slot.name).cmp(&self.slots.get(*b as usize).map(|slot| &slot.name)));
+        long.order_by(|a, b| self.slots.get(*a as usize).map(|slot| &slot.name).cmp(&self.slots.get(*b as usize).map(|slot| &slot.name)));
         let mut taken: HashMap<Str, u32> = HashMap::new();
         for number in long {
             let Some(slot) = self.slots.get_mut(number as usize) else { continue };
@@ -177,7 +178,7 @@ impl Clusters {
             }
         }
         let Self { order, slots, .. } = self;
-        order.sort_by(|a, b| slots.get(*a as usize).map(|slot| &slot.envoy_name).cmp(&slots.get(*b as usize).map(|slot| &slot.envoy_name)));
+        order.order_by(|a, b| slots.get(*a as usize).map(|slot| &slot.envoy_name).cmp(&slots.get(*b as usize).map(|slot| &slot.envoy_name)));
     }
 
     /// Whether names depend on which other clusters are there.

@@ -11,6 +11,7 @@ use super::{HttpMapping, Model, TcpMapping, cluster};
 use crate::config::Labels;
 use crate::diagnostic::codes;
 use crate::dialect::ambassador::spec::{self, LabelSpecifier};
+use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -624,7 +625,7 @@ fn tcp_mismatches(first: &TcpMapping, mapping: &TcpMapping) -> Vec<(&'static str
 /// What the members of a group decide for all: the last that says something.
 fn shared(mappings: &[Member<HttpMapping>]) -> Shared {
     let mut order: Vec<&HttpMapping> = mappings.iter().map(|member| &*member.mapping).collect();
-    order.sort_by(|a, b| a.weight.cmp(&b.weight));
+    order.order_by(|a, b| a.weight.cmp(&b.weight));
     let mut out = Shared::default();
     for mapping in order {
         let spec = &mapping.spec;

@@ -3,6 +3,7 @@
 //! A value of the wrong type reads as absent here. Saying so is the schema's business (`kinds/`), which has seen the
 //! object before; for the untyped `Module` it is [`Decoder::wrong`]'s.
 
+use crate::order::Order as _;
 use crate::resource::{ObjectId, Origin, Rule, Sourced};
 use crate::text::{Node, Str, Value};
 use alloc::vec::Vec;
@@ -156,7 +157,7 @@ impl<T: Decode> Decode for Map<T> {
     fn decode(node: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
         let object = node.as_object()?;
         let mut entries: Vec<(Str, Sourced<T>)> = object.iter().filter_map(|entry| Some((entry.key.clone(), decoder.read(&entry.value)?))).collect();
-        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        entries.order_by(|a, b| a.0.cmp(&b.0));
         Some(Map(entries))
     }
 }

@@ -5,6 +5,7 @@
 use super::{Lowering, setting, setting_origin};
 use crate::dialect::contour::settings::access_log::{DEFAULT_JSON_FIELDS, JSON_FIELDS};
 use crate::ir::{AccessLog, AccessLogFilter, AccessLogFormat, AccessLogSink, FileAccessLog, Formatter, Json};
+use crate::order::Gather as _;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -60,9 +61,9 @@ impl Lowering<'_> {
             }
         };
         if chosen.exists() {
-            chosen.items().map(|item| field(item.str())).collect()
+            chosen.items().map(|item| field(item.str())).gathered()
         } else {
-            DEFAULT_JSON_FIELDS.iter().map(|name| field(name)).collect()
+            DEFAULT_JSON_FIELDS.iter().map(|name| field(name)).gathered()
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::dialect::contour::model::{
     CircuitBreakers, Cluster, DnsCluster, ExtensionCluster, HealthCheckTimes, HttpHealthCheck, Jwks, Route, Routes, SlowStart, TcpProxy, Timeout,
 };
 use crate::ir::{CircuitBreaker, ClusterDiscovery, DnsFamily, DnsKind, Endpoint, HealthCheck, HealthChecker, LbPolicy, Priority, UpstreamHttp};
+use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::sync::Arc;
@@ -39,7 +40,7 @@ impl Lowering<'_> {
             }
         }
         // Lists in order are put together, and the first of a name stays before the others.
-        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found.order_by(|a, b| a.0.cmp(&b.0));
         found.dedup_by(|later, first| later.0 == first.0);
         let mut out: Vec<(Str, Arc<crate::ir::Cluster>)> = Vec::with_capacity(found.len());
         for (name, cluster) in found {
@@ -59,7 +60,7 @@ impl Lowering<'_> {
         }
         if !others.is_empty() {
             out.extend(others);
-            out.sort_by(|a, b| a.0.cmp(&b.0));
+            out.order_by(|a, b| a.0.cmp(&b.0));
             out.dedup_by(|later, first| later.0 == first.0);
         }
         out.into_iter().map(|(_, cluster)| cluster).collect()
@@ -228,7 +229,7 @@ fn clusters_of(routes: &Routes) -> Vec<Named> {
         route.clusters.iter().chain(mirrors).map(named).collect::<Vec<_>>()
     };
     let mut clusters: Vec<Named> = routes.values().flat_map(of_route).collect();
-    clusters.sort_by(|a, b| a.0.cmp(&b.0));
+    clusters.order_by(|a, b| a.0.cmp(&b.0));
     clusters.dedup_by(|later, first| later.0 == first.0);
     clusters
 }

@@ -7,6 +7,7 @@ use crate::dialect::contour::kinds::Kind;
 use crate::dialect::contour::model::{ExtensionCluster, Service};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir::{Endpoint, Locality};
+use crate::order::Order as _;
 use crate::resource::Sourced;
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -57,7 +58,7 @@ impl Lowering<'_> {
         let slices = self.slices.0.get(&(service.namespace.clone(), service.name.clone())).cloned().unwrap_or_default();
         for slice in slices {
             let mut endpoints: Vec<Cursor<'_>> = slice.field("endpoints").items().collect();
-            endpoints.sort_by_key(|endpoint| first_address(*endpoint).str());
+            endpoints.order_by_key(|endpoint| first_address(*endpoint).str());
             for endpoint in endpoints {
                 if endpoint.field("conditions").field("ready").some_bool() == Some(false) {
                     continue;

@@ -8,6 +8,7 @@ use crate::dialect::contour::model::{Listener, SecureVirtualHost, TcpProxy, Virt
 use crate::ir::{
     Address, Certificate, FilterChain, FilterChainMatch, ListenerFilter, NetworkFilter, RouteConfiguration, SocketOption, WeightedCluster,
 };
+use crate::order::Order as _;
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
@@ -37,7 +38,7 @@ impl Lowering<'_> {
         for listener in graph.listeners.values() {
             listeners.extend(self.listener(listener));
         }
-        listeners.sort_by(|a, b| a.name.cmp(&b.name));
+        listeners.order_by(|a, b| a.name.cmp(&b.name));
         let mut beside = Beside::default();
         if !graph.dynamic_listeners {
             beside.tables.push(Arc::new(self.table(Str::new_static(HTTP_TABLE), [])));
@@ -216,7 +217,7 @@ impl Lowering<'_> {
                 ..WeightedCluster::default()
             })
             .collect();
-        clusters.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.weight.cmp(&b.weight)));
+        clusters.order_by(|a, b| a.name.cmp(&b.name).then_with(|| a.weight.cmp(&b.weight)));
         crate::ir::TcpProxy {
             stat_prefix: Sourced::new(listener.clone(), proxy.origins.first().copied()),
             clusters,

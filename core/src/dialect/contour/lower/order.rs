@@ -3,6 +3,7 @@
 //! What must not be here: what routes do.
 
 use crate::dialect::contour::model::{HeaderCondition, MatchType, PathCondition, QueryCondition, Route};
+use crate::order::Order as _;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
@@ -18,13 +19,13 @@ pub(super) struct Ordered<'a> {
 pub(super) fn ordered<'a>(routes: impl IntoIterator<Item = &'a Arc<Route>>) -> Vec<Ordered<'a>> {
     let order = |route: &'a Arc<Route>| {
         let mut headers: Vec<&HeaderCondition> = route.conditions.headers.iter().collect();
-        headers.sort_by(|a, b| by_header(a, b));
+        headers.order_by(|a, b| by_header(a, b));
         let mut queries: Vec<&QueryCondition> = route.conditions.queries.iter().collect();
-        queries.sort_by(|a, b| by_query(a, b));
+        queries.order_by(|a, b| by_query(a, b));
         Ordered { route, headers, queries }
     };
     let mut routes: Vec<Ordered<'a>> = routes.into_iter().map(order).collect();
-    routes.sort_by(by_route);
+    routes.order_by(by_route);
     routes
 }
 

@@ -14,6 +14,7 @@ use crate::ir::{
     MirrorPolicy, PathMatch, PerFilter, QueryMatch, Redirect, RedirectCode, RedirectPath, RegexRewrite, Route, RouteAction, RouteConfiguration,
     RouteMatch, StringMatch, UpstreamClusters, WeightedCluster,
 };
+use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::text::Str;
 use alloc::boxed::Box;
@@ -27,7 +28,7 @@ impl Lowering<'_> {
     pub(super) fn table(&self, name: Str, hosts: impl IntoIterator<Item = crate::ir::VirtualHost>) -> RouteConfiguration {
         let started = HeaderToAdd { name: "x-request-start".into(), value: "t=%START_TIME(%s.%3f)%".into(), action: AppendAction::Append };
         let mut virtual_hosts: Vec<crate::ir::VirtualHost> = hosts.into_iter().collect();
-        virtual_hosts.sort_by(|a, b| a.name.cmp(&b.name));
+        virtual_hosts.order_by(|a, b| a.name.cmp(&b.name));
         RouteConfiguration {
             name,
             virtual_hosts,
@@ -149,7 +150,7 @@ impl Lowering<'_> {
                 per_filter: policy::cookies(&route.cookies, &cluster.cookies).map(|of| (LUA.into(), of)).into_iter().collect(),
             });
         }
-        clusters.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.weight.cmp(&b.weight)));
+        clusters.order_by(|a, b| a.name.cmp(&b.name).then_with(|| a.weight.cmp(&b.weight)));
         UpstreamClusters::Weighted(clusters)
     }
 

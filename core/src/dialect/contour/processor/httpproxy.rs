@@ -10,6 +10,7 @@ use crate::dialect::contour::model::{PeerValidation, RateLimitPolicy, Route, Rou
 use crate::dialect::contour::source::{full_name, quoted};
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::ir;
+use crate::order::Order as _;
 use crate::resource::{ObjectId, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -59,7 +60,7 @@ impl<'a> Processing<'a> {
             }
             let names: Vec<String> = proxies.iter().map(|proxy| format!("{}/{}", proxy.namespace(), proxy.name())).collect();
             let mut names = names;
-            names.sort();
+            names.order();
             let message = format!("fqdn {} is used in multiple HTTPProxies: {}", go_quoted(&fqdn), names.join(", "));
             for proxy in proxies {
                 let mut record = Record::default();

@@ -8,6 +8,7 @@ use crate::dialect::contour::memory::Known;
 use crate::dialect::contour::model::{Route, Routes};
 use crate::dialect::contour::source::Source;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::order::Gather as _;
 use crate::resource::ObjectId;
 use crate::text::{NodeId, Str};
 use alloc::sync::Arc;
@@ -112,7 +113,7 @@ impl Memory {
             known.round = self.round;
             return known.table.clone();
         }
-        let table: Arc<Routes> = Arc::new(routes.iter().map(|route| (route.conditions.clone(), route.clone())).collect());
+        let table: Arc<Routes> = Arc::new(routes.iter().map(|route| (route.conditions.clone(), route.clone())).gathered());
         self.tables.insert(root, Table { routes: routes.to_vec(), table: table.clone(), round: self.round });
         table
     }

@@ -14,6 +14,7 @@ use crate::dialect::contour::model::{
 use crate::dialect::contour::source::PortRef;
 use crate::dialect::kubernetes::cursor::Cursor;
 use crate::dialect::kubernetes::go;
+use crate::order::Order as _;
 use crate::resource::{Origin, Rule, Sourced};
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -510,8 +511,8 @@ fn bad_gateway(conditions: &[Cursor<'_>], include: Cursor<'_>, proxy: &Admitted<
 /// Whether no include before this one has the same conditions. Those that take everything do not count.
 fn is_new(conditions: &[Cursor<'_>], include: Cursor<'_>, seen: &mut BTreeSet<Conditions>) -> bool {
     let mut merged = condition::merge(conditions, include.origin());
-    merged.headers.sort_by_key(in_order);
-    merged.queries.sort_by(|a, b| (a.match_type, !a.ignore_case, &a.name, &a.value).cmp(&(b.match_type, !b.ignore_case, &b.name, &b.value)));
+    merged.headers.order_by_key(in_order);
+    merged.queries.order_by(|a, b| (a.match_type, !a.ignore_case, &a.name, &a.value).cmp(&(b.match_type, !b.ignore_case, &b.name, &b.value)));
     let everything = merged.path.text() == "/" && merged.headers.is_empty() && merged.queries.is_empty();
     everything || seen.insert(merged)
 }

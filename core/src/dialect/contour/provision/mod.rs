@@ -14,6 +14,7 @@ use super::settings::{Failure, Flags};
 use super::status::{Statuses, condition, list, object, text};
 use crate::config::{Created, Ledger, State, Why};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::order::Order as _;
 use crate::resource::ResourceKey;
 use crate::text::{Node, Str};
 use alloc::format;
@@ -46,7 +47,7 @@ impl Provisioned {
     /// The objects by kind, namespace and name.
     pub fn document(&mut self) -> Node {
         // A list of a kind is called `KIND List`, and lists are in the order of their names.
-        self.objects.sort_by_cached_key(|object| (format!("{}List", field(object, "kind")), name(object, "namespace"), name(object, "name")));
+        self.objects.order_by_made_key(|object| (format!("{}List", field(object, "kind")), name(object, "namespace"), name(object, "name")));
         list(core::mem::take(&mut self.objects))
     }
 }

@@ -9,6 +9,7 @@ use super::super::settings::{Flags, tidied};
 use super::super::status::{list, number, object, text};
 use super::manifest::{Values, documents, fill};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::order::Gather as _;
 use crate::text::{Node, Object, Str, Value};
 use alloc::format;
 use alloc::vec::Vec;
@@ -48,7 +49,7 @@ impl Wanted<'_> {
             Value::Object(fields) => Some(fields),
             _ => None,
         });
-        let mut values: Values = defaults.flatten().map(|entry| (entry.key, entry.value)).collect();
+        let mut values: Values = defaults.flatten().map(|entry| (entry.key, entry.value)).gathered();
         values.insert("name".into(), text(self.gateway.name()));
         values.insert("namespace".into(), text(self.gateway.namespace()));
         for (place, flag) in [("contour-image", "contour-image"), ("envoy-image", "envoy-image")] {

@@ -10,6 +10,7 @@ use super::work::Work;
 use super::{frames, reach};
 use crate::backend::envoy::v3::pb;
 use crate::explain::simulate::{HeaderAction, Outcome, Simulation, header_action, path_words};
+use crate::order::Order as _;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -191,7 +192,7 @@ fn rewriting(route: &Route) -> String {
 
 fn names(of: &[String]) -> Option<String> {
     let mut all: Vec<String> = of.iter().map(|name| name.to_ascii_lowercase()).collect();
-    all.sort();
+    all.order();
     all.dedup();
     (!all.is_empty()).then(|| all.join(", "))
 }
@@ -217,7 +218,7 @@ fn headers(old: &[HeaderValueOption], new: &[HeaderValueOption]) -> Vec<(String,
         (!all.is_empty()).then(|| all.join(", "))
     };
     let mut all: Vec<String> = old.iter().chain(new).filter_map(|of| of.header.as_ref()).map(|header| header.key.to_ascii_lowercase()).collect();
-    all.sort();
+    all.order();
     all.dedup();
     all.into_iter().map(|name| (words(old, &name), words(new, &name), name)).map(|(before, after, name)| (name, before, after)).collect()
 }
@@ -249,8 +250,8 @@ fn rest<'a>(work: &mut Work<'_, 'a>, simulations: &[Simulation; 2], routes: &[Op
         let names: Vec<String> = simulations.get(side).iter().flat_map(|of| &of.clusters).map(|of| of.name.clone()).collect();
         names.into_iter().map(|name| (work.reach(side, &name), name)).collect::<Vec<_>>()
     });
-    before.sort();
-    after.sort();
+    before.order();
+    after.order();
     let [old, new] = work.gateways;
     for ((reached, first), (other, second)) in before.iter().zip(&after) {
         let (Some(a), Some(b), true) = (old.cluster(first), new.cluster(second), reached == other) else { continue };

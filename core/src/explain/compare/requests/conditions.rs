@@ -6,6 +6,7 @@
 use super::work::Work;
 use crate::backend::envoy::v3::pb;
 use crate::explain::simulate::string_words;
+use crate::order::Gather as _;
 use crate::re2::engine::Regex;
 use crate::re2::language::{Language, Tried, texts};
 use alloc::borrow::ToOwned;
@@ -227,7 +228,7 @@ pub(super) fn choices(matchers: &[&RouteMatch], work: &mut Work<'_, '_>) -> Vec<
         return out;
     }
     work.cut(format!("Where routes of one path look at more than {MOST_TOGETHER} combinations of headers and parameters, not all were tried."));
-    let base: Choice = axes.iter().filter_map(|(dimension, values)| Some((dimension.clone(), values.first()?.clone()))).collect();
+    let base: Choice = axes.iter().filter_map(|(dimension, values)| Some((dimension.clone(), values.first()?.clone()))).gathered();
     let single = matchers.iter().map(|matcher| dimensions_of(matcher, &axes, &base)).collect::<Vec<_>>();
     let mut all: BTreeSet<Choice> = BTreeSet::from([base.clone()]);
     for first in &single {

@@ -11,6 +11,7 @@ use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
 use crate::explain::simulate::{Request, Table, bound, chain_of, is_tls};
 use crate::explain::{EnvoyConfig, Placed, managers_of};
+use crate::order::Order as _;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -94,7 +95,7 @@ fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) ->
     for (tls, usual, what) in [(false, [80, 8080], "plain text"), (true, [443, 8443], "TLS")] {
         let of = |all: &[Bound<'a>]| {
             let mut all: Vec<Bound<'a>> = all.iter().filter(|(listener, _)| chains(&listener.message).any(is_tls) == tls).copied().collect();
-            all.sort_by_key(|(_, port)| (!usual.contains(port), *port));
+            all.order_by_key(|(_, port)| (!usual.contains(port), *port));
             all.into_iter().next()
         };
         match (of(old), of(new)) {
@@ -319,7 +320,7 @@ fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], 
         tables.iter().flat_map(|table| &table.config.virtual_hosts).flat_map(|host| &host.domains).map(String::as_str).chain(["*"]).collect();
     // Exact names make better witnesses than wildcards.
     let mut domains: Vec<&str> = domains.into_iter().collect();
-    domains.sort_by_key(|domain| domain.contains('*'));
+    domains.order_by_key(|domain| domain.contains('*'));
     for domain in domains {
         let port = any_port(blank(any).ports);
         let name = witness(domain, port);

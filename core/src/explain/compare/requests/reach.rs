@@ -6,6 +6,7 @@ use super::Reaches;
 use super::frames::{Residue, residue};
 use crate::backend::envoy::v3::pb;
 use crate::explain::simulate::{Gateway, addresses};
+use crate::order::Order as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,7 +22,7 @@ pub(super) fn reach(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>
         return told;
     }
     let mut all = gateway.endpoints(cluster).map(addresses).unwrap_or_default();
-    all.sort();
+    all.order();
     all.dedup();
     if all.is_empty() { service(cluster).to_string() } else { all.join(", ") }
 }

@@ -23,6 +23,7 @@ use crate::dialect::gateway_api::order::Precedence;
 use crate::dialect::gateway_api::status::{self, Conditions, GatewayStatus, ParentStatus};
 use crate::dialect::gateway_api::{attachment, hostname};
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::order::Order as _;
 use crate::resource::Origin;
 use crate::text::{Node, Str};
 use alloc::collections::BTreeMap;
@@ -100,7 +101,7 @@ impl RouteKind {
             RouteKind::Http | RouteKind::Grpc => {
                 let kind = if self == RouteKind::Http { Kind::HttpRoute } else { Kind::GrpcRoute };
                 let mut routes = watched(source, kind);
-                routes.sort_by_cached_key(|route| Precedence::of(route.root(), route.namespace(), route.name()));
+                routes.order_by_made_key(|route| Precedence::of(route.root(), route.namespace(), route.name()));
                 routes
             }
             RouteKind::Tls => watched(source, Kind::TlsRoute),

@@ -4,6 +4,7 @@
 
 use crate::dialect::gateway_api::hostname;
 use crate::dialect::kubernetes::cursor::Cursor;
+use crate::order::Order as _;
 use crate::resource::Origin;
 use crate::schema::go_quoted;
 use crate::text::Str;
@@ -131,7 +132,7 @@ impl Earlier {
             (same, conflicted("HostnameConflict", "All Listener hostnames for a given port must be unique")),
         ];
         let mut found: Vec<_> = faults.into_iter().filter_map(|(index, fault)| Some((index?, fault))).collect();
-        found.sort_by_key(|(index, _)| *index);
+        found.order_by_key(|(index, _)| *index);
         found.into_iter().next().map(|(_, fault)| fault)
     }
 }
