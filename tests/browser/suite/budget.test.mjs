@@ -22,7 +22,7 @@ const mappings = (count) =>
   Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: /m${at}/\n  service: m${at}.shop:8080\n`).join("");
 
 // The goal is 700,000; ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
-const MOST = 1_970_000;
+const MOST = 1_850_000;
 
 describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
   test("of all of the page, brotli, are no more than they were", async () => {
@@ -61,7 +61,8 @@ describe("budgets", () => {
                   seen.disconnect();
                   done(performance.now() - from);
                 });
-                seen.observe(document.querySelector(".status"), { subtree: true, characterData: true, childList: true });
+                // The finding tells of the path; the counts may say what they said before.
+                seen.observe(document.querySelector("[aria-label=Findings]"), { subtree: true, characterData: true, childList: true });
                 document.execCommand("insertText", false, "x");
                 setTimeout(() => fail(new Error("no answer within 10 s")), 10_000);
               }),
@@ -72,7 +73,7 @@ describe("budgets", () => {
       await close();
     }
     const [few, many] = middles;
-    console.log(`from keystroke to counts: ${few.toFixed(0)} ms with 50 resources (goal 50), ${many.toFixed(0)} ms with 1,000 (goal 150)`);
+    console.log(`from keystroke to findings: ${few.toFixed(0)} ms with 50 resources (goal 50), ${many.toFixed(0)} ms with 1,000 (goal 150)`);
     assert.ok(many < 12 * few, `${many} ms against ${few} ms`);
   });
 
