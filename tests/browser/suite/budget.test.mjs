@@ -22,7 +22,7 @@ const mappings = (count) =>
   Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: /m${at}/\n  service: m${at}.shop:8080\n`).join("");
 
 // The goal is 700,000; ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
-const MOST = 1_850_000;
+const MOST = 1_810_000;
 
 describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
   test("of all of the page, brotli, are no more than they were", async () => {
