@@ -191,8 +191,6 @@ pub struct Compiled<F = Vec<Finding>> {
     pub routes: usize,
     /// How many clusters.
     pub clusters: usize,
-    /// How many inputs had no effect.
-    pub idle: usize,
     /// Milliseconds that it took.
     pub took: f64,
     /// Everything found, by file and place.

@@ -46,7 +46,7 @@ pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
 pub use route::{OriginOf, RouteReport, report, route};
-pub use routes::{RouteRow, routes};
+pub use routes::{RouteRow, count_routes, routes};
 pub use running::{Accepted, Refused, Running};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION};
 pub use thread::Thread;

@@ -91,6 +91,16 @@ pub fn routes(compilation: &Compilation) -> Vec<RouteRow> {
     rows
 }
 
+/// How many routes there are.
+pub fn count_routes(compilation: &Compilation) -> usize {
+    let filters = compilation.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let of_filter = |filter: &NetworkFilter| match filter {
+        NetworkFilter::Http(manager) => manager.routes.virtual_hosts.iter().map(|host| host.routes.len()).sum(),
+        NetworkFilter::Tcp(_) => 1,
+    };
+    filters.map(of_filter).sum()
+}
+
 fn row(pointer: String, listener: &Listener, chain: &FilterChain, domains: Vec<Str>) -> RouteRow {
     RouteRow {
         pointer,

@@ -15,7 +15,9 @@ use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect::Dialect;
 use chancery_core::explain::compare::SideSource;
 use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
-use chancery_core::explain::{self, EnvoyConfig, Finding, Positions, View, Viewed, completions, findings_of_all, hover, ledger, routes};
+use chancery_core::explain::{
+    self, EnvoyConfig, Finding, Positions, ResourceRef, View, Viewed, completions, count_routes, findings_of_all, hover, ledger, routes,
+};
 use chancery_core::resource::{Input, Inputs, SourceId};
 use chancery_core::text::{to_json, to_yaml};
 use chancery_web::protocol::{Answer, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest};
@@ -232,19 +234,17 @@ impl Session {
         self.before.append(&mut self.trees);
         self.graph = None;
         self.config = None;
-        let compilation = &self.compilation;
-        let rows = ledger(compilation, &self.positions());
-        let names = rows.iter().filter_map(|row| {
-            let span = row.span.as_ref()?;
-            Some(Named { label: row.resource.to_string(), file: span.file.to_string(), line: span.line })
+        let (compilation, positions) = (&self.compilation, self.positions());
+        let names = compilation.objects.iter().filter_map(|object| {
+            let span = positions.object(object.id)?;
+            Some(Named { label: ResourceRef::from(&object.key).to_string(), file: span.file.to_string(), line: span.line })
         });
         Ok(Compiled {
             dialect: compilation.dialect.name().into(),
             dialects: Dialect::ALL.iter().map(|dialect| dialect.name().into()).collect(),
-            resources: rows.len(),
-            routes: routes(compilation).len(),
+            resources: compilation.objects.len(),
+            routes: count_routes(compilation),
             clusters: compilation.ir.clusters.len(),
-            idle: rows.iter().filter(|row| matches!(row.state, "ignored" | "shadowed" | "invalid")).count(),
             took,
             names: names.collect(),
             findings: found,
