@@ -1,0 +1,67 @@
+// How the page looks, view by view, in both themes: pictures that a person accepted. README shows some of them.
+//
+// `UPDATE_PICTURES=1` writes them anew: look at each before it is committed. Fonts are the machine's (Debian's Chromium with its own).
+
+import assert from "node:assert/strict";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { after, before, describe } from "node:test";
+import { fileURLToPath } from "node:url";
+import pixelmatch from "pixelmatch";
+import { PNG } from "pngjs";
+import { clickLine, drawn, launch, open, ready, serve, show, test } from "../browser.mjs";
+
+const pictures = fileURLToPath(new URL("../../../assets/pictures/", import.meta.url));
+
+// What may differ of a picture's points: edges of letters.
+const MOST = 0.002;
+
+const VIEWS = ["graph", "routes", "envoy", "ir", "findings", "try", "compare"];
+
+describe("looks as it did", () => {
+  let browser, server;
+  before(async () => {
+    browser = await launch();
+    server = await serve();
+    await mkdir(pictures, { recursive: true });
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  for (const theme of ["light", "dark"]) {
+    for (const view of VIEWS) {
+      test(`${view}, ${theme}`, async () => {
+        const { page, close } = await open(browser, server.url, { theme, width: 1120, height: 620 });
+        await ready(page);
+        await clickLine(page, "name: cart,");
+        await show(page, view);
+        if (view === "graph") await page.locator(".box").first().waitFor();
+        await page.mouse.move(0, 0);
+        await page.evaluate(() => document.fonts.ready);
+        await drawn(page);
+        // Times differ from run to run.
+        await page.getByText(/^compiled in/).evaluate((took) => (took.textContent = "compiled in 3 ms"));
+        const shot = await page.screenshot({ caret: "hide", animations: "disabled" });
+        await close();
+        await compare(`${view}-${theme}`, shot);
+      });
+    }
+  }
+});
+
+async function compare(name, shot) {
+  const path = `${pictures}${name}.png`;
+  if (process.env.UPDATE_PICTURES) return writeFile(path, shot);
+  const [accepted, got] = [PNG.sync.read(await readFile(path)), PNG.sync.read(shot)];
+  assert.deepEqual([got.width, got.height], [accepted.width, accepted.height]);
+  const { width, height } = got;
+  const difference = new PNG({ width, height });
+  const points = pixelmatch(accepted.data, got.data, difference.data, width, height, { threshold: 0.2 });
+  if (points <= MOST * width * height) return;
+  const folder = fileURLToPath(new URL("../../../target/tmp/looks/", import.meta.url));
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${folder}${name}.png`, shot);
+  await writeFile(`${folder}${name}-difference.png`, PNG.sync.write(difference));
+  assert.fail(`${points} points of ${width * height} differ: see ${folder}${name}.png, and ${name}-difference.png`);
+}
