@@ -17,6 +17,9 @@ use std::time::Duration;
 /// A compile that takes longer than this is ended.
 const LIMIT: Duration = Duration::from_secs(10);
 
+/// So long nothing must have been compiled for a pause.
+const PAUSE: Duration = Duration::from_millis(200);
+
 /// A compile that takes longer than this is told of.
 const SLOW: Duration = Duration::from_millis(300);
 
@@ -330,9 +333,23 @@ impl App {
         self.compiled.set(compiled);
         self.generation.update(|generation| *generation += 1);
         self.keep();
-        if let Some(target) = self.target.get_untracked() {
-            self.follow(target, false);
-        }
+        self.in_a_pause(move || {
+            if let Some(target) = self.target.get_untracked() {
+                self.follow(target, false);
+            }
+        });
+    }
+
+    /// Asks for what who is still writing need not have at every keystroke, and what would keep them waiting: at once after the first compile,
+    /// else when nothing was compiled for a moment.
+    pub fn in_a_pause(self, act: impl FnOnce() + 'static) {
+        let generation = self.generation.get_untracked();
+        let act = move || {
+            if self.generation.try_get_untracked() == Some(generation) {
+                act();
+            }
+        };
+        set_timeout(act, if generation <= 1 { Duration::ZERO } else { PAUSE });
     }
 
     /// The cursor went to a line.

@@ -7,7 +7,6 @@ use crate::state::App;
 use chancery_web::protocol::{Finding, LedgerRow, Question};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use std::time::Duration;
 
 const SEVERITIES: [&str; 3] = ["error", "warning", "notice"];
 
@@ -40,9 +39,6 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
     groups
 }
 
-/// So long nothing must have been written before the ledger is asked for.
-const PAUSE: Duration = Duration::from_millis(200);
-
 /// The view.
 #[component]
 pub fn FindingsView(app: App) -> impl IntoView {
@@ -50,18 +46,14 @@ pub fn FindingsView(app: App) -> impl IntoView {
     let hidden = RwSignal::new(Vec::<&'static str>::new());
     let ledger = RwSignal::new(Vec::<LedgerRow>::new());
     Effect::new(move |_| {
-        let generation = app.generation.get();
-        let ask_now = move || {
-            // Who is still writing waits for the findings, not for this.
-            if app.generation.try_get_untracked() == Some(generation) {
-                spawn_local(async move {
-                    if let Ok(rows) = ask::<Vec<LedgerRow>>(Question::Ledger).await {
-                        let _ = ledger.try_set(rows);
-                    }
-                });
-            }
-        };
-        set_timeout(ask_now, if generation <= 1 { Duration::ZERO } else { PAUSE });
+        app.generation.track();
+        app.in_a_pause(move || {
+            spawn_local(async move {
+                if let Ok(rows) = ask::<Vec<LedgerRow>>(Question::Ledger).await {
+                    let _ = ledger.try_set(rows);
+                }
+            });
+        });
     });
     let groups =
         Memo::new(move |_| app.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(&compiled.findings, wanted, hidden)))));
