@@ -12,12 +12,13 @@
 mod conflict;
 
 use crate::backend::envoy::v3::Emitted;
-use crate::config::{Answers, Config, Ledger, Payload, Presence};
+use crate::config::{Answers, Config, Ledger, Loaded, Payload, Presence};
 use crate::diagnostic::{Diagnostic, Policy, codes};
 use crate::dialect::kubernetes::secret;
 use crate::dialect::{Dialect, ambassador, contour, detect};
 use crate::ir::{Ir, SecretReference};
 use crate::resource::{DocumentCache, Inputs, Objects, ResourceKey, read};
+use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -92,6 +93,14 @@ pub struct Compilation {
 }
 
 impl Compilation {
+    /// The configuration as loaded, for people, by kind or key.
+    pub fn loaded(&self) -> Vec<(Str, Vec<Loaded>)> {
+        match self.dialect {
+            Dialect::Ambassador => self.config.loaded(),
+            Dialect::Contour => contour::loaded(&self.objects, &self.answers),
+        }
+    }
+
     /// The data that a certificate's reference names, for outputs that are to hold key material.
     pub fn key_material(&self, reference: &SecretReference) -> Option<Vec<u8>> {
         match self.dialect {

@@ -2,16 +2,14 @@
 //!
 //! What must not be here: how a controller makes a cluster's name.
 
-use super::whole::{Whole, clusters_of, tables};
+use super::whole::{Whole, tables};
 use crate::diagnostic::{Place, codes};
-use crate::explain::relation::references;
 use crate::ir::{Cluster, ClusterDiscovery, Endpoint};
 use crate::order::Order as _;
-use crate::resource::{ObjectId, Origin, Sourced};
+use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::format;
 use alloc::vec::Vec;
-use hashbrown::HashMap;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     collapsed(whole);
@@ -33,36 +31,21 @@ pub(super) fn is_called(address: &str, service: &str) -> bool {
 
 /// Objects whose requests go to the service that another object names.
 fn collapsed(whole: &mut Whole<'_>) {
-    let mut services: HashMap<ObjectId, Vec<(Str, Option<Origin>)>> = HashMap::new();
-    for reference in references(whole.compilation).into_iter().filter(|reference| reference.relation == "service") {
-        services.entry(reference.from).or_default().push((reference.key.name, reference.at));
-    }
-    if services.is_empty() {
-        return;
-    }
-    for (route, forward) in whole.forwards() {
-        let targets = clusters_of(forward);
-        // Of several clusters, an origin says whose each is.
-        let alone = targets.len() == 1 && route.origins.len() == 1;
-        for (name, origin) in targets {
-            let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
-            let Some(wanted) = owner.and_then(|owner| services.get(&owner)) else { continue };
-            let [(service, at)] = &wanted[..] else { continue };
-            let Some(endpoints) = whole.clusters.get(name).map(|cluster| names_of(cluster)).filter(|endpoints| !endpoints.is_empty()) else {
-                continue;
-            };
-            if endpoints.iter().any(|endpoint| is_called(&endpoint.value.address, service)) {
-                continue;
-            }
-            // What is percent-encoded was never a name.
-            let Some(other) = endpoints.first().filter(|other| !other.value.address.contains('%')) else { continue };
-            let message = format!("requests go to `{}` instead: Envoy's cluster for both has the name `{name}`", other.value.address);
-            let mut finding = whole.finding(&codes::COLLAPSED_CLUSTERS, *at, message);
-            if whole.object(other.origin).is_some() {
-                finding = finding.related(Place::origin(other.origin), "this one comes first");
-            }
-            whole.tell(finding.help("names of services must differ in letters and digits, as all else becomes `_`"));
+    for (name, service) in whole.named_services(|_| true) {
+        let Some(endpoints) = whole.clusters.get(name).map(|cluster| names_of(cluster)).filter(|endpoints| !endpoints.is_empty()) else {
+            continue;
+        };
+        if endpoints.iter().any(|endpoint| is_called(&endpoint.value.address, &service.key.name)) {
+            continue;
         }
+        // What is percent-encoded was never a name.
+        let Some(other) = endpoints.first().filter(|other| !other.value.address.contains('%')) else { continue };
+        let message = format!("requests go to `{}` instead: Envoy's cluster for both has the name `{name}`", other.value.address);
+        let mut finding = whole.finding(&codes::COLLAPSED_CLUSTERS, service.at, message);
+        if whole.object(other.origin).is_some() {
+            finding = finding.related(Place::origin(other.origin), "this one comes first");
+        }
+        whole.tell(finding.help("names of services must differ in letters and digits, as all else becomes `_`"));
     }
 }
 

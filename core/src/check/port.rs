@@ -3,52 +3,36 @@
 //! What must not be here: ports of listeners (`listening`), and Services that are looked up while compiling, which dialects tell of.
 
 use super::naming::{is_called, names_of};
-use super::whole::{Whole, clusters_of};
+use super::whole::Whole;
 use crate::diagnostic::codes;
 use crate::dialect::kubernetes::at_name;
-use crate::explain::relation::references;
-use crate::resource::{Object, ObjectId, Origin};
+use crate::explain::relation::Reference;
+use crate::resource::Object;
 use crate::text::Node;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use hashbrown::HashMap;
 
 /// So many ports are told.
 const MOST: usize = 4;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    let mut services: HashMap<ObjectId, Vec<(&Object, Option<Origin>)>> = HashMap::new();
-    for reference in references(compilation).into_iter().filter(|reference| reference.relation == "service") {
-        let service = reference.to.ok().and_then(|to| compilation.objects.get(to)).filter(|object| *object.key.kind == *"Service");
-        if let Some(service) = service {
-            services.entry(reference.from).or_default().push((service, reference.at));
-        }
-    }
-    if services.is_empty() {
-        return;
-    }
-    for (route, forward) in whole.forwards() {
-        let targets = clusters_of(forward);
-        let alone = targets.len() == 1 && route.origins.len() == 1;
-        for (name, origin) in targets {
-            let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
-            let Some([(service, at)]) = owner.and_then(|owner| services.get(&owner)).map(Vec::as_slice) else { continue };
-            let Some(ports) = ports(service) else { continue };
-            let Some(cluster) = whole.clusters.get(name).copied() else { continue };
-            let asked = names_of(cluster).iter().find(|endpoint| is_called(&endpoint.value.address, &service.key.name));
-            let Some(port) = asked.map(|endpoint| endpoint.value.port).filter(|port| !ports.contains(port)) else { continue };
-            let all: Vec<String> = ports.iter().take(MOST).map(ToString::to_string).collect();
-            let more = if ports.len() > MOST { " and others" } else { "" };
-            let message = format!("the Service `{}` has no port {port}, but {}{more}: connecting to it fails", service.key.name, all.join(", "));
-            let finding = whole.finding(&codes::NO_SUCH_PORT, *at, message).related(at_name(service), "the Service");
-            let help = match &ports[..] {
-                [one] => format!("write the port: `{}:{one}`", service.key.name),
-                _ => "name one of its ports".into(),
-            };
-            whole.tell(finding.help(help));
-        }
+    let objects = &whole.compilation.objects;
+    let service_of = |reference: &Reference| objects.get(*reference.to.as_ref().ok()?).filter(|object| *object.key.kind == *"Service");
+    for (name, reference) in whole.named_services(|reference| service_of(reference).is_some()) {
+        let Some(service) = service_of(&reference) else { continue };
+        let (Some(ports), Some(cluster)) = (ports(service), whole.clusters.get(name).copied()) else { continue };
+        let asked = names_of(cluster).iter().find(|endpoint| is_called(&endpoint.value.address, &service.key.name));
+        let Some(port) = asked.map(|endpoint| endpoint.value.port).filter(|port| !ports.contains(port)) else { continue };
+        let all: Vec<String> = ports.iter().take(MOST).map(ToString::to_string).collect();
+        let more = if ports.len() > MOST { " and others" } else { "" };
+        let message = format!("the Service `{}` has no port {port}, but {}{more}: connecting to it fails", service.key.name, all.join(", "));
+        let finding = whole.finding(&codes::NO_SUCH_PORT, reference.at, message).related(at_name(service), "the Service");
+        let help = match &ports[..] {
+            [one] => format!("write the port: `{}:{one}`", service.key.name),
+            _ => "name one of its ports".into(),
+        };
+        whole.tell(finding.help(help));
     }
 }
 

@@ -4,9 +4,11 @@
 
 use crate::compile::Compilation;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::explain::relation::{Reference, references};
 use crate::ir::{Cluster, Forward, NetworkFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
 use crate::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
 use crate::text::Str;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -58,6 +60,30 @@ impl<'a> Whole<'a> {
             RouteAction::Forward(forward) => Some((route, &**forward)),
             _ => None,
         })
+    }
+
+    /// The clusters of routes, each with the service that its object names: where that names one only, of those that are `wanted`.
+    pub fn named_services(&self, wanted: impl Fn(&Reference) -> bool) -> Vec<(&'a Str, Rc<Reference>)> {
+        let mut services: HashMap<ObjectId, Vec<Rc<Reference>>> = HashMap::new();
+        for reference in references(self.compilation).into_iter().filter(|reference| reference.relation == "service" && wanted(reference)) {
+            services.entry(reference.from).or_default().push(Rc::new(reference));
+        }
+        let mut out = Vec::new();
+        if services.is_empty() {
+            return out;
+        }
+        for (route, forward) in self.forwards() {
+            let targets = clusters_of(forward);
+            // Of several clusters, an origin says whose each is.
+            let alone = targets.len() == 1 && route.origins.len() == 1;
+            for (name, origin) in targets {
+                let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
+                if let Some([service]) = owner.and_then(|owner| services.get(&owner)).map(Vec::as_slice) {
+                    out.push((name, service.clone()));
+                }
+            }
+        }
+        out
     }
 
     /// The object that an origin names; nothing for what the controller has built in.

@@ -20,7 +20,7 @@ pub use location::Location;
 pub use relation::{Absent, Relation};
 pub(crate) use resource::labels_of;
 pub use resource::{Labels, Overrides, Payload, Reference, Resource, SecretData, ServiceData, Target};
-pub use store::{Bucket, Config, Presence, Rules, Store, Support};
+pub use store::{Bucket, Config, Loaded, Presence, Rules, Store, Support};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 use super::{Overrides, Resource};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::order::Order as _;
-use crate::resource::{Origin, ResourceKey};
+use crate::resource::{ObjectId, Origin, ResourceKey, Rule};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -50,6 +50,21 @@ pub struct Rules<'a> {
     pub support: fn(api_version: &str) -> Support,
     /// Whether a resource is meant for this instance of the controller.
     pub accepts: &'a dyn Fn(&Resource) -> bool,
+}
+
+/// What is loaded under one name.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The name.
+    pub name: Str,
+    /// The input object that it was read from.
+    pub object: ObjectId,
+    /// By which rule it comes from there.
+    pub rule: Rule,
+    /// What was written, with the numbers of the object's nodes.
+    pub written: Arc<Node>,
+    /// What is loaded. Key material is redacted.
+    pub shown: Node,
 }
 
 /// The configuration as loaded.
@@ -372,14 +387,19 @@ impl Config {
         errors
     }
 
-    /// The whole configuration as a tree, for people: by key and name, as [`Resource::as_dict`] gives each. Key material is redacted.
-    pub fn dump(&self) -> Node {
-        let bucket = |filed: &Filed| {
-            let entries = filed.entries.iter().filter_map(|(name, at)| Some((name.clone(), self.resources.get(*at)?.as_dict())));
-            Node::synthesised(Value::Object(entries.collect()))
+    /// The whole configuration for people: by key and name, as [`Resource::as_dict`] gives each.
+    pub fn loaded(&self) -> Vec<(Str, Vec<Loaded>)> {
+        let loaded = |(name, at): &(Str, usize)| {
+            let of = self.resources.get(*at)?;
+            Some(Loaded { name: name.clone(), object: of.object, rule: of.rule, written: of.spec.clone(), shown: of.as_dict() })
         };
-        let stores: Object = self.stores.iter().map(|(key, filed)| (key.clone(), bucket(filed))).collect();
-        Node::synthesised(Value::Object(stores))
+        self.stores.iter().map(|(key, filed)| (key.clone(), filed.entries.iter().filter_map(loaded).collect())).collect()
+    }
+
+    /// The same as a tree. Key material is redacted.
+    pub fn dump(&self) -> Node {
+        let bucket = |all: Vec<Loaded>| Node::synthesised(Value::Object(all.into_iter().map(|one| (one.name, one.shown)).collect()));
+        Node::synthesised(Value::Object(self.loaded().into_iter().map(|(key, all)| (key, bucket(all))).collect()))
     }
 }
 

@@ -9,7 +9,6 @@ use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::output_map::Trace;
 use crate::compile::Compilation;
-use crate::dialect::{Dialect, contour};
 use crate::ir::Ir;
 use crate::resource::{ObjectId, Origin, Rule};
 use crate::text::{Node, Object, Str, Value};
@@ -34,34 +33,18 @@ pub fn dump_tree(ir: &Ir) -> Node {
 
 /// The configuration as loaded as a tree, and where in it each field went. Key material is in neither.
 pub fn dump_config(compilation: &Compilation) -> (Node, OutputMap) {
-    let mut trace = Trace::on();
-    let tree = match compilation.dialect {
-        Dialect::Ambassador => {
-            let config = &compilation.config;
-            for (key, bucket) in config.keys().filter_map(|key| Some((key, config.get_config(key)?))) {
-                trace.at(key, |t| bucket.iter().for_each(|(name, of)| t.at(name, |t| written(&of.spec, (of.object, of.rule), t))));
-            }
-            config.dump()
-        }
-        Dialect::Contour => held(compilation, &mut trace),
-    };
-    (tree, OutputMap::new(trace.finish(), Vec::new()))
-}
-
-/// What the API server holds for the controller, by kind and name.
-fn held(compilation: &Compilation, trace: &mut Trace) -> Node {
-    let mut kinds = Object::new();
-    for (kind, objects) in contour::held(&compilation.objects, &compilation.answers) {
+    let (mut trace, mut keys) = (Trace::on(), Object::new());
+    for (key, all) in compilation.loaded() {
         let mut names = Object::new();
-        trace.at(kind, |t| {
-            for (name, object, root) in objects {
-                t.at(&name, |t| written(&root, (object, Rule::Field), t));
-                names.insert(name, Node::clone(&root));
+        trace.at(&key, |t| {
+            for of in all {
+                t.at(&of.name, |t| written(&of.written, (of.object, of.rule), t));
+                names.insert(of.name, of.shown);
             }
         });
-        kinds.insert(kind, Node::synthesised(Value::Object(names)));
+        keys.insert(key, Node::synthesised(Value::Object(names)));
     }
-    Node::synthesised(Value::Object(kinds))
+    (Node::synthesised(Value::Object(keys)), OutputMap::new(trace.finish(), Vec::new()))
 }
 
 /// What stands in a text comes from there. Trees are as deep as readers let them be.

@@ -22,13 +22,12 @@ pub mod status;
 pub use memory::Memory;
 pub use options::{Controller, Options};
 
-use crate::config::{Answers, Ledger};
+use crate::config::{Answers, Ledger, Loaded};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Ir;
-use crate::resource::{ObjectId, Objects, ReadOptions};
+use crate::resource::{Objects, ReadOptions, Rule};
 use crate::text::{Node, Str};
 use alloc::format;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use cluster::{Admitted, Cluster};
 use kinds::Kind;
@@ -40,12 +39,9 @@ pub fn read_options(options: &Options) -> ReadOptions {
     ReadOptions { files: settings::file_name(options).into_iter().collect(), ..ReadOptions::default() }
 }
 
-/// Objects of a kind: name, where it was read, and as it is held.
-pub type Held = (&'static str, Vec<(Str, ObjectId, Arc<Node>)>);
-
 /// What the API server holds for Contour, by kind, in the order of names (`namespace/name`): with defaults put in and unknown fields gone.
 /// `answers` are those of the compile.
-pub fn held(objects: &Objects, answers: &Answers) -> Vec<Held> {
+pub fn loaded(objects: &Objects, answers: &Answers) -> Vec<(Str, Vec<Loaded>)> {
     // Where nothing was refused, nothing need be validated again.
     let is_valid = !answers.documents.contains_key("admission");
     let cluster = Cluster::apply(objects, is_valid, &mut Ledger::new(objects), &mut Vec::new());
@@ -55,11 +51,11 @@ pub fn held(objects: &Objects, answers: &Answers) -> Vec<Held> {
                 "" => held.name().clone(),
                 namespace => format!("{namespace}/{}", held.name()).into(),
             };
-            (name, held.object.id, held.root.clone())
+            Loaded { name, object: held.object.id, rule: Rule::Field, written: held.root.clone(), shown: Node::clone(&held.root) }
         };
         cluster.all(kind).map(named).collect::<Vec<_>>()
     };
-    let all = kinds::ALL.iter().map(|(kind, definition)| (definition.name, of_kind(*kind)));
+    let all = kinds::ALL.iter().map(|(kind, definition)| (Str::new_static(definition.name), of_kind(*kind)));
     all.filter(|(_, objects)| !objects.is_empty()).collect()
 }
 
