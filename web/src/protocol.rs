@@ -74,6 +74,13 @@ pub enum Question {
     Graph(GraphFocus),
     /// The graph as a picture of its own, for a file; answered by a string.
     Picture(GraphFocus),
+    /// The first node of the graph that is called so, drawn or not; answered by its id, or nothing.
+    Seek {
+        /// A part of its name, in letters of any case.
+        text: String,
+        /// The part of the graph.
+        focus: GraphFocus,
+    },
     /// What became of every resource; answered by a list of [`LedgerRow`].
     Ledger,
     /// What there is to say of a place; answered by `Option<Hover>`.

@@ -4,23 +4,23 @@
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, startCompletion } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { yaml } from "@codemirror/lang-yaml";
-import { HighlightStyle, bracketMatching, codeFolding, foldGutter, foldKeymap, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { HighlightStyle, bracketMatching, codeFolding, foldGutter, foldKeymap, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, linter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, crosshairCursor, drawSelection, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, hoverTooltip, keymap, lineNumbers, rectangularSelection } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { yaml } from "./yaml.js";
 
 // Alt with the arrow keys walks the selections of the page.
 const ownKeys = defaultKeymap.filter(({ key }) => key !== "Alt-ArrowLeft" && key !== "Alt-ArrowRight");
 
 const style = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], class: "tok-key" },
-  { tag: [tags.string, tags.content, tags.special(tags.string)], class: "tok-text" },
-  { tag: [tags.number, tags.bool, tags.null, tags.keyword], class: "tok-atom" },
-  { tag: [tags.comment, tags.lineComment], class: "tok-comment" },
-  { tag: [tags.punctuation, tags.separator, tags.squareBracket, tags.brace, tags.meta], class: "tok-mark" },
+  { tag: tags.propertyName, class: "tok-key" },
+  { tag: tags.string, class: "tok-text" },
+  { tag: tags.atom, class: "tok-atom" },
+  { tag: tags.comment, class: "tok-comment" },
+  { tag: tags.punctuation, class: "tok-mark" },
 ]);
 
 // The selection's thread: whole lines in the accent, the rest receding by CSS.
@@ -38,6 +38,15 @@ const thread = StateField.define({
 const place = (doc, line, column) => {
   const at = doc.line(Math.min(Math.max(line, 1), doc.lines));
   return Math.min(at.from + column, at.to);
+};
+
+// Of several documents in a file, the one that a line is in: its first line, and its text.
+const documentAround = (doc, line) => {
+  const begins = (at) => doc.line(at).text.startsWith("---");
+  let [first, last] = [line, line];
+  while (first > 1 && !begins(first)) first -= 1;
+  while (last < doc.lines && !begins(last + 1)) last += 1;
+  return [first, doc.sliceString(doc.line(first).from, doc.line(last).to)];
 };
 
 const text = (tag, name, content) => {
@@ -76,7 +85,6 @@ export class Editor {
         EditorState.allowMultipleSelections.of(true),
         EditorState.tabSize.of(2),
         indentUnit.of("  "),
-        indentOnInput(),
         syntaxHighlighting(style),
         bracketMatching(),
         closeBrackets(),
@@ -86,7 +94,7 @@ export class Editor {
         highlightActiveLineGutter(),
         highlightSelectionMatches(),
         search({ top: true }),
-        yaml(),
+        yaml,
         thread,
         linter(null),
         autocompletion({ override: [(context) => this.#complete(context)], icons: false, activateOnTyping: true }),
@@ -237,7 +245,8 @@ export class Editor {
     const line = context.state.doc.lineAt(context.pos);
     const typed = context.matchBefore(/[\w./-]*/);
     if (!context.explicit && (!typed || typed.from === typed.to)) return null;
-    const found = JSON.parse(await this.calls.complete(this.current, line.number, context.pos - line.from, context.state.doc.toString()));
+    const [first, document] = documentAround(context.state.doc, line.number);
+    const found = JSON.parse(await this.calls.complete(this.current, line.number - first + 1, context.pos - line.from, document));
     if (!found?.items?.length) return null;
     return {
       from: line.from + found.from,

@@ -31,7 +31,8 @@ pub(super) fn is_called(address: &str, service: &str) -> bool {
 
 /// Objects whose requests go to the service that another object names.
 fn collapsed(whole: &mut Whole<'_>) {
-    for (name, service) in whole.named_services(|_| true) {
+    let references = whole.references.clone();
+    for (name, service) in whole.named_services(&references, |_| true) {
         let Some(endpoints) = whole.clusters.get(name).map(|cluster| names_of(cluster)).filter(|endpoints| !endpoints.is_empty()) else {
             continue;
         };

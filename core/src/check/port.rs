@@ -19,8 +19,9 @@ const MOST: usize = 4;
 pub(super) fn check(whole: &mut Whole<'_>) {
     let objects = &whole.compilation.objects;
     let service_of = |reference: &Reference| objects.get(*reference.to.as_ref().ok()?).filter(|object| *object.key.kind == *"Service");
-    for (name, reference) in whole.named_services(|reference| service_of(reference).is_some()) {
-        let Some(service) = service_of(&reference) else { continue };
+    let references = whole.references.clone();
+    for (name, reference) in whole.named_services(&references, |reference| service_of(reference).is_some()) {
+        let Some(service) = service_of(reference) else { continue };
         let (Some(ports), Some(cluster)) = (ports(service), whole.clusters.get(name).copied()) else { continue };
         let asked = names_of(cluster).iter().find(|endpoint| is_called(&endpoint.value.address, &service.key.name));
         let Some(port) = asked.map(|endpoint| endpoint.value.port).filter(|port| !ports.contains(port)) else { continue };

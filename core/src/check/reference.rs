@@ -15,8 +15,8 @@ use hashbrown::{HashMap, HashSet};
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     let compilation = whole.compilation;
-    let is_missing = |reference: &crate::explain::relation::Reference| reference.to.is_err();
-    let missing: Vec<_> = references(compilation).into_iter().filter(is_missing).collect();
+    let references = whole.references.clone();
+    let missing: Vec<_> = references.iter().filter(|reference| reference.to.is_err()).collect();
     if missing.is_empty() {
         return;
     }
@@ -32,7 +32,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             elsewhere.entry(&object.key.name).or_default().push(object);
         }
     }
-    for reference in &missing {
+    for reference in missing {
         let Err(absence) = &reference.to else { continue };
         let key = &reference.key;
         // What need not be there is told of where something of nearly that name is.

@@ -21,6 +21,8 @@ pub(super) struct Whole<'a> {
     pub routes: Vec<&'a Route>,
     /// By name.
     pub clusters: HashMap<&'a Str, &'a Cluster>,
+    /// What objects refer to by a field.
+    pub references: Rc<[Reference]>,
     /// Objects of which the stages told something bad, or that another took the place of: they need not be told of again.
     pub wrong: HashSet<ObjectId>,
     found: Vec<Diagnostic>,
@@ -50,7 +52,8 @@ impl<'a> Whole<'a> {
         let replaced = |finding: &&Diagnostic| [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code);
         let replaced = compilation.diagnostics.iter().filter(replaced).flat_map(|finding| &finding.related);
         wrong.extend(replaced.filter_map(|related| object(&related.place)));
-        Self { compilation, routes, clusters, wrong, found: Vec::new(), told: HashSet::new() }
+        let references = references(compilation).into();
+        Self { compilation, routes, clusters, references, wrong, found: Vec::new(), told: HashSet::new() }
     }
 
     /// Routes that forward, with what belongs to forwarding.
@@ -62,11 +65,12 @@ impl<'a> Whole<'a> {
         })
     }
 
-    /// The clusters of routes, each with the service that its object names: where that names one only, of those that are `wanted`.
-    pub fn named_services(&self, wanted: impl Fn(&Reference) -> bool) -> Vec<(&'a Str, Rc<Reference>)> {
-        let mut services: HashMap<ObjectId, Vec<Rc<Reference>>> = HashMap::new();
-        for reference in references(self.compilation).into_iter().filter(|reference| reference.relation == "service" && wanted(reference)) {
-            services.entry(reference.from).or_default().push(Rc::new(reference));
+    /// The clusters of routes, each with the service among the references that its object names: where that names one only, of those that
+    /// are `wanted`.
+    pub fn named_services<'r>(&self, references: &'r [Reference], wanted: impl Fn(&Reference) -> bool) -> Vec<(&'a Str, &'r Reference)> {
+        let mut services: HashMap<ObjectId, Vec<&Reference>> = HashMap::new();
+        for reference in references.iter().filter(|reference| reference.relation == "service" && wanted(reference)) {
+            services.entry(reference.from).or_default().push(reference);
         }
         let mut out = Vec::new();
         if services.is_empty() {
@@ -79,7 +83,7 @@ impl<'a> Whole<'a> {
             for (name, origin) in targets {
                 let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
                 if let Some([service]) = owner.and_then(|owner| services.get(&owner)).map(Vec::as_slice) {
-                    out.push((name, service.clone()));
+                    out.push((name, *service));
                 }
             }
         }

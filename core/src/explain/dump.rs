@@ -5,6 +5,7 @@
 //!
 //! What must not be here: knowledge of any type of the IR beyond `Sourced`, `Origin` and fields named `origins`.
 
+use super::things::Things;
 use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::output_map::Trace;
@@ -20,15 +21,21 @@ use serde::ser::{self, Serialize};
 
 /// The IR as a tree, and where in it each origin went.
 pub fn dump(ir: &Ir) -> (Node, OutputMap) {
-    let mut dumper = Dumper { trace: Trace::on(), shown: None };
+    let mut dumper = Dumper { trace: Trace::on(), ..Dumper::quiet() };
     let node = ir.serialize(&mut dumper).unwrap_or_else(|_| null());
     (node, OutputMap::new(dumper.trace.finish(), Vec::new()))
 }
 
 /// The IR as a tree.
 pub fn dump_tree(ir: &Ir) -> Node {
-    let mut dumper = Dumper { trace: Trace::off(), shown: None };
-    ir.serialize(&mut dumper).unwrap_or_else(|_| null())
+    ir.serialize(&mut Dumper::quiet()).unwrap_or_else(|_| null())
+}
+
+/// What in the IR people know by name, and whose it is.
+pub(super) fn things(ir: &Ir) -> Things {
+    let mut dumper = Dumper { things: Some(Things::default()), ..Dumper::quiet() };
+    drop(ir.serialize(&mut dumper));
+    dumper.things.unwrap_or_default()
 }
 
 /// The configuration as loaded as a tree, and where in it each field went. Key material is in neither.
@@ -78,7 +85,7 @@ pub fn dump_with_origins(compilation: &Compilation, positions: &Positions<'_>) -
         }
         Node::synthesised(Value::Object(out))
     };
-    let mut dumper = Dumper { trace: Trace::off(), shown: Some(&show) };
+    let mut dumper = Dumper { shown: Some(&show), ..Dumper::quiet() };
     compilation.ir.serialize(&mut dumper).unwrap_or_else(|_| null())
 }
 
@@ -86,6 +93,42 @@ struct Dumper<'a> {
     trace: Trace,
     /// How origins are shown, if they are.
     shown: Option<&'a dyn Fn(Origin) -> Node>,
+    /// Who listens instead of the trace, if anybody does.
+    things: Option<Things>,
+}
+
+impl Dumper<'_> {
+    fn quiet() -> Self {
+        Self { trace: Trace::off(), shown: None, things: None }
+    }
+
+    fn enter(&mut self, name: &str) -> usize {
+        match &mut self.things {
+            Some(things) => things.enter(name),
+            None => self.trace.enter(name),
+        }
+    }
+
+    fn enter_item(&mut self, index: usize) -> usize {
+        match &mut self.things {
+            Some(things) => things.enter_item(),
+            None => self.trace.enter_item(index),
+        }
+    }
+
+    fn leave(&mut self, mark: usize) {
+        match &mut self.things {
+            Some(things) => things.leave(mark),
+            None => self.trace.leave(mark),
+        }
+    }
+
+    fn here(&mut self, origins: &[Origin]) {
+        match &mut self.things {
+            Some(things) => things.here(origins),
+            None => self.trace.here(origins),
+        }
+    }
 }
 
 /// A dump never fails.
@@ -256,7 +299,7 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
     }
     fn serialize_struct_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Fields<'d, 'a>, Never> {
         let mut fields = Fields::new(self, "", Some(variant));
-        fields.mark = Some(fields.dumper.trace.enter(&snake_case(variant)));
+        fields.mark = Some(fields.dumper.enter(&snake_case(variant)));
         Ok(fields)
     }
 }
@@ -269,10 +312,13 @@ struct Items<'d, 'a> {
 
 impl Items<'_, '_> {
     fn push(&mut self, write: Write<'_>) -> Result<(), Never> {
-        let mark = self.dumper.trace.enter_item(self.items.len());
-        let node = write(self.dumper);
-        self.dumper.trace.leave(mark);
-        self.items.push(node?);
+        let mark = self.dumper.enter_item(self.items.len());
+        let node = write(self.dumper)?;
+        if let Some(things) = &mut self.dumper.things {
+            things.item(&node);
+        }
+        self.dumper.leave(mark);
+        self.items.push(node);
         Ok(())
     }
 
@@ -304,12 +350,14 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     fn put(&mut self, key: &str, write: Write<'_>) -> Result<(), Never> {
-        let mark = self.dumper.trace.enter(key);
-        let node = write(self.dumper);
-        self.dumper.trace.leave(mark);
-        let node = node?;
+        let told = self.dumper.things.as_ref().map(Things::mark);
+        let mark = self.dumper.enter(key);
+        let node = write(self.dumper)?;
+        self.dumper.leave(mark);
         if !says_nothing(&node) {
             self.object.insert(key, node);
+        } else if let (Some(things), Some(told)) = (&mut self.dumper.things, told) {
+            things.forget(told);
         }
         Ok(())
     }
@@ -318,9 +366,8 @@ impl<'d, 'a> Fields<'d, 'a> {
         match (self.name, key) {
             ("Sourced", "value") => self.value = Some(write(self.dumper)?),
             ("Sourced", "origin") | (_, "origins") => {
-                let mut quiet = Dumper { trace: Trace::off(), shown: None };
-                self.origins = origins_of(&write(&mut quiet)?);
-                self.dumper.trace.here(&self.origins);
+                self.origins = origins_of(&write(&mut Dumper::quiet())?);
+                self.dumper.here(&self.origins);
             }
             ("Duration", _) => {
                 let number = write(self.dumper)?.as_i64().unwrap_or_default() as u64;
@@ -333,7 +380,7 @@ impl<'d, 'a> Fields<'d, 'a> {
 
     fn close(mut self) -> Done {
         if let Some(mark) = self.mark {
-            self.dumper.trace.leave(mark);
+            self.dumper.leave(mark);
         }
         let shown: Vec<Node> = self.dumper.shown.map(|show| self.origins.iter().map(|origin| show(*origin)).collect()).unwrap_or_default();
         if let Some(value) = self.value {

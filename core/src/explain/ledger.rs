@@ -4,21 +4,21 @@
 //!
 //! What must not be here: decisions. An object that nobody decided on is told of as ignored, and why that is.
 
-use super::pointer::{item_name, path_of};
+use super::dump::things;
 use super::relation::references;
-use super::{Positions, ResourceRef, Span, dump, get};
+use super::{Positions, ResourceRef, Span};
 use crate::compile::Compilation;
 use crate::config::{State, Why};
 use crate::diagnostic::{Place, Severity, codes};
 use crate::ir::{NetworkFilter, RouteMatch};
 use crate::order::Order as _;
 use crate::resource::{Object, ObjectId};
-use crate::text::{Node, Str};
-use alloc::collections::{BTreeMap, BTreeSet};
+use crate::text::Str;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -118,48 +118,16 @@ impl Facts {
     }
 }
 
-/// The place of the thing that a place in the IR belongs to: a listener, virtual host, route, HTTP filter or cluster.
-fn thing_of(pointer: &str) -> Option<&str> {
-    let mut found = None;
-    let mut at = 0;
-    let mut list = "";
-    for step in pointer.split('/') {
-        let end = (at + step.len()).min(pointer.len());
-        let is_top = matches!(pointer.get(..at), Some("/clusters/" | "/bootstrap/clusters/"));
-        let is_thing = matches!(list, "listeners" | "virtual_hosts" | "routes" | "filters" | "chains") || is_top;
-        if is_thing && step.bytes().all(|b| b.is_ascii_digit()) && !step.is_empty() {
-            found = Some(end);
-        }
-        list = step;
-        at = end + 1;
-    }
-    found.and_then(|end| pointer.get(..end))
-}
-
 /// What every object made, by the IR's origins.
 fn read_ir(compilation: &Compilation) -> HashMap<ObjectId, Made> {
-    let (root, map) = dump(&compilation.ir);
-    let mut names: BTreeMap<String, Option<Str>> = BTreeMap::new();
     let mut made: HashMap<ObjectId, Made> = HashMap::new();
-    for place in map.iter() {
-        let thing = thing_of(&place.pointer);
-        let pointer = thing.unwrap_or(&place.pointer);
-        let name = match names.get(pointer) {
-            Some(name) => name.clone(),
-            None => {
-                let name = name_of(&root, pointer);
-                names.insert(pointer.into(), name.clone());
-                name
-            }
-        };
-        let Some(name) = name else { continue };
-        let whole = thing == Some(place.pointer.as_str());
-        for origin in place.origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN) {
-            let entry = made.entry(origin.object()).or_default();
+    let things = things(&compilation.ir);
+    let mut seen = HashSet::new();
+    for (object, name, whole) in things.iter() {
+        if seen.insert((object, name, whole)) {
+            let entry = made.entry(object).or_default();
             let list = if whole { &mut entry.things } else { &mut entry.settings };
-            if list.last() != Some(&name) && !list.contains(&name) {
-                list.push(name.clone());
-            }
+            list.push(name.clone());
         }
     }
     merge(compilation, &mut made);
@@ -189,29 +157,6 @@ fn same_requests(a: &RouteMatch, b: &RouteMatch) -> bool {
     // Routes that Emissary makes for secure and insecure requests differ in this one header, and stand by turns.
     let headers = |of: &RouteMatch| of.headers.iter().filter(|header| header.name != "x-forwarded-proto").cloned().collect::<Vec<_>>();
     a.path == b.path && a.query == b.query && a.grpc == b.grpc && headers(a) == headers(b)
-}
-
-fn name_of(root: &Node, pointer: &str) -> Option<Str> {
-    let node = get(root, pointer)?;
-    let (list, _) = pointer.rsplit_once('/')?;
-    let (_, list) = list.rsplit_once('/').unwrap_or_default();
-    Some(match list {
-        "listeners" => format!("listener {}", item_name(node)?).into(),
-        "clusters" => format!("cluster {}", item_name(node)?).into(),
-        "virtual_hosts" => format!("virtual host {}", item_name(node)?).into(),
-        "routes" => format!("route {}", path_of(node).unwrap_or("without a path")).into(),
-        "chains" => format!("filter chain {}", item_name(node).unwrap_or_default()).trim_end().into(),
-        "filters" => match item_name(node) {
-            Some(name) => format!("HTTP filter {name}").into(),
-            None if node.get("http").is_some() => "HTTP connection manager".into(),
-            None => "TCP proxy".into(),
-        },
-        _ => {
-            let mut steps = pointer.split('/').skip(1).filter(|step| step.parse::<u32>().is_err());
-            let (first, second) = (steps.next()?, steps.next());
-            second.map_or_else(|| Str::new(first), |second| format!("{first} {second}").into())
-        }
-    })
 }
 
 fn row(object: &Object, compilation: &Compilation, positions: &Positions<'_>, facts: &Facts) -> LedgerRow {

@@ -28,6 +28,7 @@ mod running;
 pub mod share;
 pub mod simulate;
 mod snapshot;
+mod things;
 mod thread;
 mod trace;
 mod view;

@@ -257,6 +257,10 @@ fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
     assert_eq!(seen, [("folded:Mapping/default", Some(49)), ("Mapping/m7/default", None), ("Host/all/default", None)]);
     let edges: Vec<(&str, &str)> = graph.edges.iter().map(|edge| (edge.from.as_str(), edge.to.as_str())).collect();
     assert_eq!(edges, [("folded:Mapping/default", "Host/all/default"), ("Mapping/m7/default", "Host/all/default")]);
+    let mut graph = large();
+    assert_eq!(graph.fold(50, &["Mapping/m9/default".into()]), 48, "what is to stay open does");
+    assert!(graph.nodes.iter().any(|node| node.id == "Mapping/m9/default"));
+    assert_eq!(large().fold(50, &["folded:Mapping/default".into()]), 0, "and so does a group");
 }
 
 #[test]

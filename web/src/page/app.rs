@@ -59,6 +59,8 @@ fn Page() -> impl IntoView {
         }
     });
     on_cleanup(move || changed.remove());
+    let left = window_event_listener_untyped("pagehide", move |_| app.leave());
+    on_cleanup(move || left.remove());
     let handle = window_event_listener(leptos::ev::keydown, move |event| keys(app, &event));
     on_cleanup(move || handle.remove());
     let dropped = move |event: web_sys::DragEvent| {

@@ -153,6 +153,8 @@ pub struct App {
     pub read_only: bool,
     /// What the address brought, until it is opened.
     shared: StoredValue<Option<String>>,
+    /// Whether there is work that is not kept yet.
+    unkept: StoredValue<bool>,
     /// Whether a compile is under way, and whether another is due.
     compiling: StoredValue<(bool, bool)>,
     /// Selections before and after the present one.
@@ -190,6 +192,7 @@ impl App {
             cleared: RwSignal::new(None),
             read_only: address.read_only,
             shared: StoredValue::new(address.shared.clone()),
+            unkept: StoredValue::new(false),
             compiling: StoredValue::new((false, false)),
             past: StoredValue::new((Vec::new(), Vec::new())),
         }
@@ -247,8 +250,16 @@ impl App {
 
     /// Keeps the work where a reload finds it.
     pub fn keep(self) {
+        self.unkept.set_value(false);
         if self.embedded.is_none() {
             storage::keep_work(&self.session());
+        }
+    }
+
+    /// Keeps what is not kept yet: the page may be left while one writes.
+    pub fn leave(self) {
+        if self.unkept.get_value() {
+            self.keep();
         }
     }
 
@@ -332,8 +343,9 @@ impl App {
         editor::set_findings(&serde_json::to_string(&shown).unwrap_or_default());
         self.compiled.set(compiled);
         self.generation.update(|generation| *generation += 1);
-        self.keep();
+        self.unkept.set_value(true);
         self.in_a_pause(move || {
+            self.keep();
             if let Some(target) = self.target.get_untracked() {
                 self.follow(target, false);
             }
@@ -341,11 +353,12 @@ impl App {
     }
 
     /// Asks for what who is still writing need not have at every keystroke, and what would keep them waiting: at once after the first compile,
-    /// else when nothing was compiled for a moment.
+    /// else when nothing was compiled for a moment, and nothing is being compiled.
     pub fn in_a_pause(self, act: impl FnOnce() + 'static) {
         let generation = self.generation.get_untracked();
         let act = move || {
-            if self.generation.try_get_untracked() == Some(generation) {
+            let busy = self.compiling.try_get_value().is_none_or(|(busy, _)| busy);
+            if self.generation.try_get_untracked() == Some(generation) && !busy {
                 act();
             }
         };

@@ -99,6 +99,13 @@ fn makers(graph: &Graph) -> HashMap<&str, Span> {
     made.filter_map(|edge| Some((edge.to.as_str(), places.get(edge.from.as_str())?.clone()))).collect()
 }
 
+/// The first node that is called so, also where it is folded into another.
+pub fn seek(whole: &Graph, focus: &GraphFocus, text: &str) -> Option<String> {
+    let (graph, ..) = focused(whole, &GraphFocus { fold: Some(false), ..focus.clone() });
+    let text = text.to_lowercase();
+    graph.nodes.into_iter().find(|node| node.label.to_lowercase().contains(&text)).map(|node| node.id)
+}
+
 /// The picture as a file.
 pub fn picture_of(whole: &Graph, focus: &GraphFocus) -> String {
     let (graph, ..) = focused(whole, focus);

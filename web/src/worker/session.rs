@@ -128,6 +128,7 @@ impl Session {
                 fine(&drawing)
             }
             Question::Picture(focus) => fine(&drawing::picture_of(self.whole_graph(), &focus)),
+            Question::Seek { text, focus } => fine(&drawing::seek(self.whole_graph(), &focus, &text)),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
             Question::Hover(spot) => {
                 let found = self.spot(&spot).and_then(|(source, offset)| hover(&self.compilation, &self.positions(), source, offset));

@@ -49,7 +49,7 @@ impl GraphNode {
 
 impl Graph {
     /// Where there are more than `most` nodes, joins those of a kind and a namespace. What is rare stays apart, and so does what is wrong, as
-    /// far as that is few, and the groups that are to stay open, by the ids of their nodes. Tells how many nodes were joined.
+    /// far as that is few, and what is to stay open: groups and nodes, by their ids. Tells how many nodes were joined.
     pub fn fold(&mut self, most: usize, open: &[String]) -> usize {
         if self.nodes.len() <= most {
             return 0;
@@ -57,7 +57,7 @@ impl Graph {
         let mut sizes: BTreeMap<Group, (usize, usize)> = BTreeMap::new();
         let stays = |node: &GraphNode, wrong: &mut usize| {
             *wrong += usize::from(node.is_wrong());
-            node.is_wrong() && *wrong <= WRONG
+            (node.is_wrong() && *wrong <= WRONG) || open.contains(&node.id)
         };
         for node in &self.nodes {
             let (size, wrong) = sizes.entry(group(node)).or_default();

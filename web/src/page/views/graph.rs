@@ -88,32 +88,6 @@ pub fn GraphView(app: App) -> impl IntoView {
         let scale = ((width - 48.0) / full).min((height - 48.0) / tall).clamp(0.03, 1.25);
         sight.set(Sight { x: (full - width / scale) / 2.0, y: (tall - height / scale) / 2.0, scale });
     };
-    Effect::new(move |_| {
-        app.generation.track();
-        let focus = focus.get();
-        spawn_local(async move {
-            if let Ok(Some(answer)) = ask::<Option<Drawing>>(Question::Graph(focus)).await {
-                let first = drawing.try_with_untracked(|drawing| drawing.frames.is_empty()).unwrap_or(true);
-                let _ = drawing.try_set(answer);
-                if first || !touched.try_get_untracked().unwrap_or(true) {
-                    request_animation_frame(fit);
-                }
-            }
-        });
-    });
-    let zoom = move |factor: f64, at: (f64, f64)| {
-        touched.set(true);
-        sight.update(|sight| {
-            let scale = (sight.scale * factor).clamp(0.03, 3.0);
-            sight.x += at.0 / sight.scale - at.0 / scale;
-            sight.y += at.1 / sight.scale - at.1 / scale;
-            sight.scale = scale;
-        });
-    };
-    let middle = move || {
-        let (width, height) = size();
-        (width / 2.0, height / 2.0)
-    };
     let show = move |id: &str| {
         let found = drawing.with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == id).cloned());
         if let Some(frame) = found {
@@ -130,6 +104,47 @@ pub fn GraphView(app: App) -> impl IntoView {
                 }
             });
         }
+    };
+    // What was looked for in what is folded, and whether it is drawn by now.
+    let sought = StoredValue::new(None::<(String, bool)>);
+    let draw = move || {
+        let Some(focus) = focus.try_get_untracked() else { return };
+        spawn_local(async move {
+            let Ok(Some(answer)) = ask::<Option<Drawing>>(Question::Graph(focus)).await else { return };
+            let first = drawing.try_with_untracked(|drawing| drawing.frames.is_empty()).unwrap_or(true);
+            let _ = drawing.try_set(answer);
+            if let Some((id, false)) = sought.try_get_value().flatten() {
+                sought.set_value(Some((id.clone(), true)));
+                cursor.set(Some(id.clone()));
+                request_animation_frame(move || show(&id));
+            } else if first || !touched.try_get_untracked().unwrap_or(true) {
+                request_animation_frame(fit);
+            }
+        });
+    };
+    Effect::new(move |seen: Option<u32>| {
+        let generation = app.generation.get();
+        focus.track();
+        // A large one would keep the findings of the next keystroke waiting.
+        match seen.is_some_and(|seen| seen != generation) && drawing.with_untracked(|drawing| drawing.folded > 0 || drawing.frames.len() > CULL_FROM)
+        {
+            true => app.in_a_pause(draw),
+            false => draw(),
+        }
+        generation
+    });
+    let zoom = move |factor: f64, at: (f64, f64)| {
+        touched.set(true);
+        sight.update(|sight| {
+            let scale = (sight.scale * factor).clamp(0.03, 3.0);
+            sight.x += at.0 / sight.scale - at.0 / scale;
+            sight.y += at.1 / sight.scale - at.1 / scale;
+            sight.scale = scale;
+        });
+    };
+    let middle = move || {
+        let (width, height) = size();
+        (width / 2.0, height / 2.0)
     };
     let choose = move |frame: &Frame| {
         if frame.folded {
@@ -209,15 +224,29 @@ pub fn GraphView(app: App) -> impl IntoView {
         }
     });
     let find = move |text: String| {
-        let hit = drawing.with_untracked(|drawing| {
-            let text = text.to_lowercase();
-            drawing.frames.iter().find(|frame| !text.is_empty() && frame.title.to_lowercase().contains(&text)).map(|frame| frame.id.clone())
-        });
-        if let Some(id) = hit {
-            cursor.set(Some(id.clone()));
-            show(&id);
+        wanted.set(text.clone());
+        if text.is_empty() {
+            return;
         }
-        wanted.set(text);
+        let focus_now = focus.get_untracked();
+        spawn_local(async move {
+            let Ok(Some(id)) = ask::<Option<String>>(Question::Seek { text: text.clone(), focus: focus_now }).await else { return };
+            // More was typed meanwhile, or another view is shown.
+            if wanted.try_get_untracked() != Some(text) {
+                return;
+            }
+            if drawing.with_untracked(|drawing| drawing.frames.iter().any(|frame| frame.id == id)) {
+                cursor.set(Some(id.clone()));
+                show(&id);
+            } else {
+                let before = sought.get_value();
+                sought.set_value(Some((id.clone(), false)));
+                focus.update(|focus| {
+                    focus.open.retain(|open| before.as_ref().is_none_or(|(id, _)| id != open));
+                    focus.open.push(id);
+                });
+            }
+        });
     };
     let around = move |_| {
         let id =

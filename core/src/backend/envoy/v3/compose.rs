@@ -47,8 +47,13 @@ impl Composer {
         Self { trace: Trace::on(), ..Self::silent(Layout::Compact) }
     }
 
-    /// For the output map, and the rules that are broken.
-    pub(super) fn checks() -> Self {
+    /// For whether rules are broken.
+    pub(super) fn rules() -> Self {
+        Self { broken: Some(Vec::new()), ..Self::silent(Layout::Compact) }
+    }
+
+    /// For the rules that are broken, and the output map, which tells their places.
+    pub(super) fn broken_rules() -> Self {
         Self { broken: Some(Vec::new()), ..Self::map() }
     }
 
@@ -127,12 +132,25 @@ impl Composer {
         self.check_shared(entry, &emit);
     }
 
-    fn check_shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) {
-        if let Some(broken) = &mut self.broken
-            && entry.first_check()
-        {
-            add_broken(broken, self.trace.path(), validate(&emit(&mut Trace::off())));
+    /// Tells the rules that a shared message breaks, and whether there are none.
+    fn check_shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) -> bool {
+        let Some(broken) = &mut self.broken else { return true };
+        let found = entry.broken(|| validate(&emit(&mut Trace::off())));
+        if entry.first_told() {
+            add_broken(broken, self.trace.path(), &found);
         }
+        found.is_empty()
+    }
+
+    /// The same of a run that comes next.
+    fn check_run<T, M: Reflect>(&mut self, run: &[Arc<T>], memo: &mut Memo<T>, emit: &impl Fn(&T, &mut Trace) -> M) -> bool {
+        let mut sound = true;
+        for (at, of) in run.iter().enumerate() {
+            let mark = self.trace.enter_item(self.index + at);
+            sound &= self.check_shared(memo.entry(of), |t| emit(of, t));
+            self.trace.leave(mark);
+        }
+        sound
     }
 
     /// Adds what was recorded of the element that is written.
@@ -149,13 +167,18 @@ impl Composer {
     /// Elements of the list that is open, each of them shared. Many are taken in runs: what was made of a run that memory has is
     /// not looked into.
     pub(super) fn elements<T, M: Reflect>(&mut self, elements: &[Arc<T>], memo: &mut Memo<T>, emit: impl Fn(&T, &mut Trace) -> M) {
-        if self.broken.is_some() || elements.len() < runs::LONG {
+        if elements.len() < runs::LONG {
             return elements.iter().for_each(|of| self.element(|c| c.shared(memo.entry(of), |t| emit(of, t))));
         }
         let (layout, level) = (self.layout, self.level);
         for run in runs::cut(elements) {
             let mut made = memo.run(run, layout, level);
-            let known = (made.text.is_some() || self.rope.is_none()) && (made.fragments.is_some() || !self.trace.is_on());
+            let known = (made.text.is_some() || self.rope.is_none())
+                && (made.fragments.is_some() || !self.trace.is_on())
+                && (made.sound || self.broken.is_none());
+            if self.broken.is_some() && !made.sound {
+                made.sound = self.check_run(run, memo, &emit);
+            }
             if self.rope.is_some() {
                 let rope = made.text.get_or_insert_with(|| {
                     let mut inner = Self { level, ..Self::text(layout) };
@@ -193,7 +216,7 @@ impl Composer {
         if let Some(broken) = &mut self.broken {
             let mut completed = message.clone();
             stand_in(&mut completed);
-            add_broken(broken, self.trace.path(), validate(&completed));
+            add_broken(broken, self.trace.path(), &validate(&completed));
         }
     }
 
@@ -327,6 +350,6 @@ fn style(layout: Layout, level: usize) -> Style {
     }
 }
 
-fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: Vec<rules::Violation>) {
-    broken.extend(found.into_iter().map(|violation| rules::Violation { pointer: alloc::format!("{at}{}", violation.pointer), ..violation }));
+fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: &[rules::Violation]) {
+    broken.extend(found.iter().map(|violation| rules::Violation { pointer: alloc::format!("{at}{}", violation.pointer), ..violation.clone() }));
 }

@@ -11,6 +11,7 @@ use crate::ir::{Cluster, ConfigSource, Ir, Route, Spelling};
 use crate::text::Str;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_envoy_api::rules::Violation;
 use hashbrown::HashMap;
 
 /// Pieces of earlier documents. An empty one is right too.
@@ -77,8 +78,10 @@ pub(super) struct Entry<T> {
     /// By level of indentation.
     pretty: Vec<(usize, Arc<str>)>,
     pub(super) fragment: Option<Arc<Fragment>>,
-    /// The round in which its field rules were checked.
-    checked: Option<u32>,
+    /// The field rules that it breaks, with pointers from itself on.
+    broken: Option<Arc<[Violation]>>,
+    /// The round in which they were told.
+    told: Option<u32>,
 }
 
 impl<T> Memo<T> {
@@ -89,7 +92,8 @@ impl<T> Memo<T> {
             compact: None,
             pretty: Vec::new(),
             fragment: None,
-            checked: None,
+            broken: None,
+            told: None,
         });
         entry.round = self.round;
         entry
@@ -132,8 +136,13 @@ impl<T> Entry<T> {
         }
     }
 
-    /// Whether it is the first time in this emission.
-    pub(super) fn first_check(&mut self) -> bool {
-        self.checked.replace(self.round) != Some(self.round)
+    /// The field rules that it breaks.
+    pub(super) fn broken(&mut self, check: impl FnOnce() -> Vec<Violation>) -> Arc<[Violation]> {
+        self.broken.get_or_insert_with(|| check().into()).clone()
+    }
+
+    /// Whether it is the first time in this emission that they are told.
+    pub(super) fn first_told(&mut self) -> bool {
+        self.told.replace(self.round) != Some(self.round)
     }
 }
