@@ -70,6 +70,13 @@ pub enum Question {
     Release,
     /// The routes; answered by a list of [`RouteRow`].
     Routes,
+    /// The routes that take a path, whatever else they look at; answered by their pointers in Envoy's configuration.
+    RoutesFor {
+        /// Of the virtual host that it chooses; without, of all.
+        host: Option<String>,
+        /// From its slash on.
+        path: String,
+    },
     /// The graph; answered by [`Drawing`].
     Graph(GraphFocus),
     /// The graph as a picture of its own, for a file; answered by a string.

@@ -9,7 +9,7 @@ const indentOf = (text) => text.search(/\S|$/);
 const contentOf = (text) => indentOf(text.replace(/^(\s*)((?:-\s+)+)/, (_, blank, dashes) => blank + " ".repeat(dashes.length)));
 const isBlank = (text) => /^\s*(#|$)/.test(text);
 
-// State: `literal` is the indent of the line whose block scalar goes on, or -1; `flow` counts open brackets; `quote` is the quote that is open;
+// State: `literal` is the indent that lines of a block scalar exceed, or -1; `flow` counts open brackets; `quote` is the quote that is open;
 // `value` is whether a value stands here.
 const language = StreamLanguage.define({
   name: "yaml",
@@ -58,7 +58,9 @@ const language = StreamLanguage.define({
     }
     if (stream.match(/^[&*!][^\s,[\]{}]*/)) return "atom";
     if (state.flow === 0 && stream.match(/^[|>][-+0-9]*(?=\s*(#|$))/)) {
-      state.literal = indentOf(stream.string);
+      const content = contentOf(stream.string);
+      // What a list holds stands deeper than its dash, what a key holds deeper than the key.
+      state.literal = stream.start === content ? stream.string.lastIndexOf("-", content) : content;
       return "punctuation";
     }
     const quoted = stream.match(/^'(?:[^']|'')*'|^"(?:[^"\\]|\\.)*"/);

@@ -264,7 +264,8 @@ fn conditions(matcher: &RouteMatch) -> Vec<String> {
     for query in &matcher.query {
         out.push(text_match(&format!("?{}", query.value.name), &query.value.value, false));
     }
-    if let Some(fraction) = &matcher.fraction {
+    // All of them is no condition.
+    if let Some(fraction) = matcher.fraction.as_ref().filter(|fraction| fraction.percent.value < 100) {
         out.push(format!("{} % of requests", fraction.percent.value));
     }
     if matcher.grpc {

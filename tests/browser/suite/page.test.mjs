@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe } from "node:test";
+import { strToU8, zipSync } from "../../../assets/editor/node_modules/fflate/esm/index.mjs";
 import { clickLine, launch, line, load, open, ready, serve, test } from "../browser.mjs";
 
 let browser, server;
@@ -124,6 +125,12 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
     await group.dispatchEvent("click");
     await page.locator(".box", { hasText: "m3" }).first().waitFor();
     assert.equal(await group.count(), 0);
+    await page.getByRole("button", { name: "Fold", exact: true }).click();
+    await page.getByRole("button", { name: "Fold", exact: true }).click();
+    await group.waitFor();
+    await page.fill('[aria-label="Find in the graph"]', "M77");
+    await page.locator(".box.cursor", { hasText: "m77" }).waitFor();
+    assert.equal(await group.count(), 1, "what is found stands beside its group");
     const fold = page.getByRole("button", { name: "Fold", exact: true });
     assert.equal(await fold.getAttribute("aria-pressed"), "true");
     await fold.click();
@@ -169,6 +176,80 @@ describe("the editor", () => {
     await page.keyboard.type("rewr");
     await page.locator(".cm-completionLabel", { hasText: "rewrite" }).first().waitFor();
     await page.keyboard.press("Escape");
+    await close();
+  });
+
+  test("colours, folds and indents YAML", async () => {
+    const { page, close } = await visit();
+    const text = [
+      "# a note",
+      "apiVersion: v1 # and another",
+      "kind: List",
+      "items:",
+      "- &one {a: 'it''s', \"b c\": [1, true, ~], d: x#y}",
+      "- text: |",
+      "    key: no key",
+      "",
+      "    # no note",
+      "  long: \"over",
+      "    two: lines\"",
+      "  url: http://example.com:80/a b",
+      "end: yes",
+    ].join("\n");
+    await load(page, { "colours.yaml": text });
+    await line(page, "# a note").waitFor();
+    const coloured = (sort) => page.locator(`.cm-line .${sort}`).allTextContents();
+    assert.deepEqual(await coloured("tok-comment"), ["# a note", "# and another"]);
+    assert.deepEqual(await coloured("tok-key"), ["apiVersion", "kind", "items", "a", '"b c"', "d", "text", "long", "url", "end"]);
+    assert.deepEqual(await coloured("tok-atom"), ["&one", "1", "true", "~"]);
+    assert.deepEqual(await coloured("tok-text"), ["v1", "List", "'it''s'", "x#y", "    key: no key", "    # no note", '"over', '    two: lines"', "http://example.com:80/a b", "yes"]);
+    const shown = async () => (await page.locator(".cm-line").allTextContents()).length;
+    const before = await shown();
+    await line(page, "text: |").click();
+    await page.keyboard.press("Control+Shift+[");
+    await page.locator(".cm-foldPlaceholder").waitFor();
+    assert.equal(await shown(), before - 3, "the literal");
+    await page.keyboard.press("Control+Shift+]");
+    await line(page, "items:").click();
+    await page.keyboard.press("Control+Shift+[");
+    assert.equal(await shown(), before - 8, "a list that stands where its key stands");
+    await page.keyboard.press("Control+Shift+]");
+    const after = async (text) => {
+      await line(page, text).click();
+      await page.keyboard.press("End");
+      await page.keyboard.press("Enter");
+      return page.evaluate(() => getSelection().anchorNode.textContent.length);
+    };
+    assert.equal(await after("url: http"), 2);
+    assert.equal(await after("text: |"), 4);
+    assert.equal(await after("end: yes"), 0);
+    await close();
+  });
+
+  test("formats, and comments stay", async () => {
+    const { page, close } = await visit();
+    await load(page, { "plain.yaml": "a:   1 # one\n\n\nb: {c:   2}\n" });
+    await line(page, "# one").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator(".palette-input:focus").waitFor();
+    await page.keyboard.type("Format");
+    await page.keyboard.press("Enter");
+    await page.locator(".cm-line", { hasText: /^a: 1 # one$/ }).waitFor();
+    await page.locator(".cm-line", { hasText: /^b: \{ ?c: 2 ?\}$/ }).waitFor();
+    await close();
+  });
+
+  test("takes an archive, with the files of its folders", async () => {
+    const { page, close } = await visit();
+    const mapping = (name) => strToU8(`apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: ${name}, namespace: shop}\nspec: {hostname: shop.example.com, prefix: /${name}/, service: ${name}}\n`);
+    const archive = zipSync({ "a.yaml": mapping("a"), folder: { "b.yml": mapping("b"), "read.me": strToU8("no") } });
+    await page.evaluate((bytes) => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(bytes)], "all.zip"));
+      document.querySelector(".page").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    }, [...archive]);
+    await page.locator(".status", { hasText: "8 resources" }).waitFor();
+    assert.deepEqual((await page.locator(".file-name").allTextContents()).slice(1), ["a.yaml", "folder/b.yml"]);
     await close();
   });
 

@@ -122,6 +122,7 @@ impl Session {
                 fine(&Thread::default())
             }
             Question::Routes => fine(&routes(&self.compilation)),
+            Question::RoutesFor { host, path } => fine(&Gateway::new(self.envoy_config()).routes_for(host.as_deref(), &path)),
             Question::Graph(focus) => {
                 self.whole_graph();
                 let drawing = self.graph.as_ref().map(|graph| drawing::draw(graph, &focus, &mut self.tops));

@@ -21,8 +21,8 @@ pub struct Tree {
     root: Node,
     map: OutputMap,
     items: Vec<Item>,
-    /// Pointers of rows that were opened or closed against the habit.
-    changed: HashSet<String>,
+    /// Rows that were opened or closed against the habit.
+    changed: HashSet<u32>,
     /// Whether rows are open by habit, whatever their depth.
     habit: Option<bool>,
     /// Rows as folded now.
@@ -54,7 +54,11 @@ impl Tree {
 
     /// Takes over what was folded in the document before.
     pub fn like(mut self, before: Self) -> Self {
-        self.changed = before.changed;
+        let same = before.changed.iter().filter_map(|item| {
+            let pointer = before.pointer(*item);
+            Some(self.item(&pointer)).filter(|item| self.pointer(*item) == pointer)
+        });
+        self.changed = same.collect();
         self.habit = before.habit;
         self.show();
         self
@@ -141,7 +145,7 @@ impl Tree {
     fn is_open(&self, item: u32) -> bool {
         let depth = self.items.get(item as usize).map_or(0, |item| item.depth);
         let habit = self.habit.unwrap_or(depth < OPEN_TO);
-        habit != (!self.changed.is_empty() && self.changed.contains(&self.pointer(item)))
+        habit != self.changed.contains(&item)
     }
 
     fn show(&mut self) {
@@ -157,11 +161,8 @@ impl Tree {
     }
 
     fn set_open(&mut self, item: u32, open: bool) {
-        if self.is_open(item) != open {
-            let pointer = self.pointer(item);
-            if !self.changed.remove(&pointer) {
-                self.changed.insert(pointer);
-            }
+        if self.is_open(item) != open && !self.changed.remove(&item) {
+            self.changed.insert(item);
         }
     }
 

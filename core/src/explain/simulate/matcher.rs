@@ -62,7 +62,7 @@ fn no(matcher: impl Into<String>, expected: impl Into<String>, seen: Option<Stri
 /// Whether a route takes the request. What nobody can know without an Envoy (dynamic metadata, filter state, extensions) is taken to be
 /// empty, and told in `unknown`.
 pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<String>) -> Checked<Taken> {
-    path(of, subject)?;
+    path(of, subject.bare_path(), subject.start.method, subject.patterns)?;
     if of.grpc.is_some() && !is_grpc(subject) {
         return Err(no("grpc", "content-type application/grpc", subject.headers.first("content-type").map(ToOwned::to_owned)));
     }
@@ -109,8 +109,12 @@ fn path_parts(of: &RouteMatch) -> (&'static str, &str) {
     }
 }
 
-fn path(of: &RouteMatch, subject: &Subject<'_>) -> Checked<()> {
-    let seen = subject.bare_path();
+/// Whether a route takes a path, whatever else it looks at.
+pub(super) fn takes_path(of: &RouteMatch, bare_path: &str, patterns: &Patterns<'_>) -> bool {
+    path(of, bare_path, "GET", patterns).is_ok()
+}
+
+fn path(of: &RouteMatch, seen: &str, method: &str, patterns: &Patterns<'_>) -> Checked<()> {
     let any_case = of.case_sensitive == Some(false);
     let (name, wanted) = path_parts(of);
     let begins = |wanted: &str| match seen.get(..wanted.len()) {
@@ -129,12 +133,12 @@ fn path(of: &RouteMatch, subject: &Subject<'_>) -> Checked<()> {
         Some(PathSpecifier::PathSeparatedPrefix(prefix)) => {
             begins(prefix) && seen.get(prefix.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         }
-        Some(PathSpecifier::SafeRegex(regex)) => match subject.patterns.is_full_match(&regex.regex, seen) {
+        Some(PathSpecifier::SafeRegex(regex)) => match patterns.is_full_match(&regex.regex, seen) {
             Ok(taken) => taken,
             Err(why) => return Err(no(name, format!("{wanted} (which cannot be run: {why})"), Some(seen.to_owned()))),
         },
         Some(PathSpecifier::ConnectMatcher(_)) => {
-            return if subject.start.method == "CONNECT" { Ok(()) } else { Err(no(name, "method CONNECT", Some(subject.start.method.to_owned()))) };
+            return if method == "CONNECT" { Ok(()) } else { Err(no(name, "method CONNECT", Some(method.to_owned()))) };
         }
         Some(PathSpecifier::PathMatchPolicy(policy)) => {
             return Err(no(name, format!("{}, an extension that is not simulated", policy.name), Some(seen.to_owned())));

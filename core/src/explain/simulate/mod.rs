@@ -41,6 +41,9 @@ pub use written::WrittenRequest;
 
 use super::{EnvoyConfig, Placed};
 use crate::backend::envoy::v3::pb;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use hashbrown::HashMap;
 pub(in crate::explain) use table::Table;
 
@@ -93,6 +96,29 @@ impl<'a> Gateway<'a> {
         run::run(self, request, Detail::Route)
     }
 
+    /// The routes that take a path, whatever else they look at: where they stand, in the order in which they are tried. Of each table they are
+    /// those of the virtual host that a host chooses; without a host, those of all. The path is as a route sees it.
+    #[must_use]
+    pub fn routes_for(&self, host: Option<&str>, path: &str) -> Vec<String> {
+        let path = path::without_query(path);
+        let mut out = Vec::new();
+        for table in self.config.route_tables().into_iter().filter_map(|(_, table)| self.tables.get(&address(table))) {
+            let hosts = match host {
+                Some(host) => table.host(&table.looked_for(host)).map(|found| found.index..found.index + 1).unwrap_or_default(),
+                None => 0..table.config.virtual_hosts.len(),
+            };
+            for (at, host) in hosts.filter_map(|at| Some((at, table.routes(at)?))) {
+                let takes = |index: &usize| {
+                    let matcher = host.routes.get(*index).and_then(|route| route.r#match.as_ref());
+                    matcher.is_some_and(|of| matcher::takes_path(of, path, &host.patterns))
+                };
+                let taking = host.candidates(path).into_iter().filter(takes);
+                out.extend(taking.map(|index| format!("{}/virtual_hosts/{at}/routes/{index}", table.pointer)));
+            }
+        }
+        out
+    }
+
     pub(in crate::explain) fn cluster(&self, name: &str) -> Option<&'a Placed<pb::cluster::Cluster>> {
         self.clusters.get(name).copied()
     }
@@ -116,7 +142,7 @@ impl<'a> Gateway<'a> {
     }
 
     /// The table of routes of a connection manager.
-    pub(in crate::explain) fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, alloc::string::String> {
+    pub(in crate::explain) fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, String> {
         use pb::hcm::http_connection_manager::RouteSpecifier;
         let key = match &manager.route_specifier {
             Some(RouteSpecifier::RouteConfig(table)) => Some(address(table)),
@@ -124,7 +150,7 @@ impl<'a> Gateway<'a> {
                 let known = self.by_name.get(rds.route_config_name.as_str()).copied();
                 return known
                     .and_then(|key| self.tables.get(&key))
-                    .ok_or_else(|| alloc::format!("the table of routes {} has not been given to Envoy", rds.route_config_name));
+                    .ok_or_else(|| format!("the table of routes {} has not been given to Envoy", rds.route_config_name));
             }
             Some(RouteSpecifier::ScopedRoutes(_)) => return Err("the connection manager uses scoped routes, which are not simulated".into()),
             None => None,

@@ -137,3 +137,21 @@ fn curl_commands_are_read() {
     assert!(Request::from_curl("curl -H").is_err());
     assert!(Request::from_curl("curl 'x").is_err());
 }
+
+#[test]
+fn routes_are_found_by_the_host_and_path_that_they_take() {
+    let compilation = compile(&Inputs::one("gateway.yaml", GATEWAY), &Options::default());
+    let config = EnvoyConfig::of(&compilation);
+    let gateway = Gateway::new(&config);
+    let written: Vec<_> = crate::explain::routes(&compilation).into_iter().filter(|row| !row.made_by.is_empty()).collect();
+    let found = |host: Option<&str>, path: &str| {
+        let places = gateway.routes_for(host, path);
+        let rows = places.iter().filter_map(|place| written.iter().find(|row| row.pointer == *place));
+        rows.map(|row| format!("{} {} {}", row.domains[0], row.path, row.conditions.join(" "))).collect::<Vec<_>>()
+    };
+    let one = ["example.com prefix /quote/ x-version is 2", "example.com prefix /quote/ "];
+    assert_eq!(found(Some("example.com"), "/quote/7?a=b"), one, "the headers may hold");
+    assert_eq!(found(None, "/n/12").len(), 2, "a regular expression, for both hosts");
+    assert!(found(Some("www.example.com"), "/n/12").iter().all(|row| row.starts_with("*.example.com")));
+    assert!(found(Some("example.com"), "/n/").is_empty() && found(Some("other.org"), "/quote/").is_empty());
+}

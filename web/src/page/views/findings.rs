@@ -7,6 +7,7 @@ use crate::state::App;
 use chancery_web::protocol::{Finding, LedgerRow, Question};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use std::collections::HashMap;
 
 const SEVERITIES: [&str; 3] = ["error", "warning", "notice"];
 
@@ -14,11 +15,27 @@ fn rank(severity: &str) -> usize {
     SEVERITIES.iter().position(|known| *known == severity).unwrap_or(SEVERITIES.len())
 }
 
+/// So many are shown at first: nobody reads more, and each would be drawn anew at a keystroke.
+const MANY: usize = 300;
+
 /// Findings of one resource.
 type Group = (String, Vec<Finding>);
 
+/// The first of all findings, and how many there are besides.
+fn first(mut groups: Vec<Group>, most: usize) -> (Vec<Group>, usize) {
+    let all: usize = groups.iter().map(|(_, all)| all.len()).sum();
+    let mut left = most;
+    for (_, all) in &mut groups {
+        all.truncate(left);
+        left -= all.len();
+    }
+    groups.retain(|(_, all)| !all.is_empty());
+    (groups, all.saturating_sub(most))
+}
+
 fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     let wanted = wanted.to_lowercase();
     let fits = |finding: &&Finding| {
         let text = format!("{} {} {}", finding.message, finding.code, finding.object.as_ref().map(ToString::to_string).unwrap_or_default());
@@ -27,7 +44,8 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
     for finding in findings.iter().filter(fits) {
         let of = finding.object.as_ref().or(finding.resource.as_ref());
         let name = of.map_or_else(|| finding.span.as_ref().map_or("The whole".into(), |span| span.file.clone()), ToString::to_string);
-        match groups.iter_mut().find(|(known, _)| *known == name) {
+        let at = *places.entry(name.clone()).or_insert(groups.len());
+        match groups.get_mut(at) {
             Some((_, all)) => all.push(finding.clone()),
             None => groups.push((name, vec![finding.clone()])),
         }
@@ -55,8 +73,11 @@ pub fn FindingsView(app: App) -> impl IntoView {
             });
         });
     });
-    let groups =
-        Memo::new(move |_| app.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(&compiled.findings, wanted, hidden)))));
+    let everything = RwSignal::new(false);
+    let groups = Memo::new(move |_| {
+        let found = app.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(&compiled.findings, wanted, hidden))));
+        first(found, if everything.get() { usize::MAX } else { MANY })
+    });
     let filters = SEVERITIES.map(|severity| {
         let count = move || app.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count());
         let shown = move || hidden.with(|hidden| !hidden.contains(&severity));
@@ -76,7 +97,7 @@ pub fn FindingsView(app: App) -> impl IntoView {
     let nothing = move || {
         let any = app.compiled.with(|compiled| !compiled.findings.is_empty());
         let word = if any { "No finding fits the filter." } else { "Nothing is wrong with this configuration." };
-        groups.with(Vec::is_empty).then(|| view! { <p class="empty">{word}</p> })
+        groups.with(|(groups, _)| groups.is_empty()).then(|| view! { <p class="empty">{word}</p> })
     };
     view! {
         <div class="bar">
@@ -88,7 +109,11 @@ pub fn FindingsView(app: App) -> impl IntoView {
         </div>
         <div class="scroll" tabindex="0" aria-label="Findings">
             {nothing}
-            {move || groups.get().into_iter().map(|(name, all)| view! { <GroupCard app=app name=name all=all /> }).collect_view()}
+            {move || groups.get().0.into_iter().map(|(name, all)| view! { <GroupCard app=app name=name all=all /> }).collect_view()}
+            {move || {
+                let more = groups.with(|(_, more)| *more);
+                (more > 0).then(|| view! { <p class="empty">{format!("{more} more. ")}<button class="link" on:click=move |_| everything.set(true)>"Show all"</button></p> })
+            }}
             <Idle app=app ledger=ledger />
         </div>
     }

@@ -8,6 +8,7 @@ use crate::state::App;
 use chancery_web::protocol::{Doc, Question, RouteRow, Target};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use std::collections::HashSet;
 
 /// Rows that are drawn at most; a filter finds the others.
 const MOST: usize = 400;
@@ -15,9 +16,25 @@ const MOST: usize = 400;
 /// Routes under one heading.
 type Section = (String, String, Vec<RouteRow>);
 
-fn sections(rows: &[RouteRow], wanted: &str, built_in: bool) -> (Vec<Section>, usize) {
-    let wanted = wanted.to_lowercase();
-    let fits = |row: &&RouteRow| {
+/// Which routes are looked for.
+#[derive(Clone, PartialEq)]
+enum Wanted {
+    /// Those that have this in their words.
+    Words(String),
+    /// Those that take a path: by where they stand.
+    Taking(HashSet<String>),
+}
+
+/// A host, if there is one, and a path, as people write them; nothing for what is no request.
+fn request_of(text: &str) -> Option<(Option<String>, String)> {
+    let text = text.trim();
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let (host, _) = rest.split_once('/').filter(|_| !text.contains(char::is_whitespace))?;
+    Some((Some(host.to_string()).filter(|host| !host.is_empty()), rest[host.len()..].to_string()))
+}
+
+fn sections(rows: &[RouteRow], wanted: &Wanted, built_in: bool) -> (Vec<Section>, usize) {
+    let has = |row: &RouteRow, words: &str| {
         let text = format!(
             "{} {} {} {} {}",
             row.path,
@@ -26,7 +43,14 @@ fn sections(rows: &[RouteRow], wanted: &str, built_in: bool) -> (Vec<Section>, u
             row.conditions.join(" "),
             row.made_by.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         );
-        (built_in || !row.made_by.is_empty()) && (wanted.is_empty() || text.to_lowercase().contains(&wanted))
+        text.to_lowercase().contains(&words.to_lowercase())
+    };
+    let fits = |row: &&RouteRow| {
+        let fits = match wanted {
+            Wanted::Words(words) => words.is_empty() || has(row, words),
+            Wanted::Taking(places) => places.contains(&row.pointer),
+        };
+        fits && (built_in || !row.made_by.is_empty())
     };
     let (mut out, mut hidden) = (Vec::<Section>::new(), 0);
     for (at, row) in rows.iter().filter(fits).enumerate() {
@@ -48,13 +72,28 @@ fn sections(rows: &[RouteRow], wanted: &str, built_in: bool) -> (Vec<Section>, u
 #[component]
 pub fn RoutesView(app: App) -> impl IntoView {
     let rows = RwSignal::new(Vec::<RouteRow>::new());
-    let wanted = RwSignal::new(String::new());
+    let text = RwSignal::new(String::new());
+    let as_words = RwSignal::new(false);
+    let wanted = RwSignal::new(Wanted::Words(String::new()));
     let built_in = RwSignal::new(false);
     Effect::new(move |_| {
         app.generation.track();
         spawn_local(async move {
             if let Ok(answer) = ask::<Vec<RouteRow>>(Question::Routes).await {
                 let _ = rows.try_set(answer);
+            }
+        });
+    });
+    let request = Memo::new(move |_| text.with(|text| request_of(text)).filter(|_| !as_words.get()));
+    Effect::new(move |_| {
+        app.generation.track();
+        let Some((host, path)) = request.get() else { return wanted.set(Wanted::Words(text.get())) };
+        spawn_local(async move {
+            let asked = request.get_untracked();
+            if let Ok(places) = ask::<HashSet<String>>(Question::RoutesFor { host, path }).await
+                && request.try_get_untracked() == Some(asked)
+            {
+                wanted.set(Wanted::Taking(places));
             }
         });
     });
@@ -89,8 +128,8 @@ pub fn RoutesView(app: App) -> impl IntoView {
     view! {
         <div class="bar">
             <input
-                class="field grow" type="search" placeholder="Filter by path, host, cluster or resource" aria-label="Filter routes"
-                prop:value=move || wanted.get() on:input=move |event| wanted.set(event_target_value(&event))
+                class="field grow" type="search" placeholder="A request, as shop.example.com/cart/1, or a word" aria-label="Filter routes"
+                prop:value=move || text.get() on:input=move |event| { text.set(event_target_value(&event)); as_words.set(false); }
             />
             {move || (count() > 0).then(|| view! {
                 <button class="quiet" aria-pressed=move || built_in.get().to_string() title="Routes that the controller adds by itself" on:click=move |_| built_in.update(|shown| *shown = !*shown)>
@@ -98,6 +137,13 @@ pub fn RoutesView(app: App) -> impl IntoView {
                 </button>
             })}
         </div>
+        {move || request.get().map(|(host, path)| {
+            let asked = format!("{}{path}", host.unwrap_or_default());
+            view! {
+                <p class="asked">"The routes whose path takes " <code>{asked}</code> "; the first of a host whose other conditions hold gets it. "
+                <button class="link" on:click=move |_| as_words.set(true)>"Find it as text"</button></p>
+            }
+        })}
         <div class="scroll" class:threaded=move || app.thread.with(Option::is_some) tabindex="0" aria-label="Routes">{body}</div>
     }
 }
