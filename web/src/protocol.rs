@@ -39,6 +39,13 @@ pub enum Question {
         /// How many.
         count: u32,
     },
+    /// Write a document in another way; answered by [`Rows`] with none in it.
+    Form {
+        /// Which document.
+        doc: Doc,
+        /// How.
+        form: Form,
+    },
     /// Open or close a row; answered by [`Rows`] with none in it.
     Toggle {
         /// Which document.
@@ -306,10 +313,25 @@ pub struct Fix {
     pub span: Span,
 }
 
+/// How a document is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// As rows that fold.
+    #[default]
+    Tree,
+    /// As YAML, a line each.
+    Yaml,
+    /// As JSON, a line each.
+    Json,
+}
+
 /// Some rows of a document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
-    /// How many rows the document has as it is folded now.
+    /// How it is written.
+    pub form: Form,
+    /// How many rows the document has as it is written and folded now.
     pub total: u32,
     /// The first row that belongs to the selection.
     pub lit: Option<u32>,
@@ -332,7 +354,7 @@ pub struct Row {
     pub item: bool,
     /// The value in one line, or what it holds.
     pub text: String,
-    /// `object`, `array`, `string`, `number`, `bool` or `null`.
+    /// `object`, `array`, `string`, `number`, `bool` or `null`; `close` where only what was opened is closed.
     pub sort: String,
     /// Whether it is open; nothing for what holds nothing.
     pub open: Option<bool>,
@@ -346,6 +368,9 @@ pub struct Row {
     pub lit: bool,
     /// Whether something in it does.
     pub holds_lit: bool,
+    /// Of text, what stands before and behind: blanks and dashes, and a comma.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<(String, String)>,
 }
 
 /// Where a search led.

@@ -80,6 +80,63 @@ describe("one selection through all views", () => {
     await close();
   });
 
+  test("Envoy's configuration is read as YAML and as JSON, each line with where it comes from", async () => {
+    const { page, close } = await visit();
+    await clickLine(page, "prefix: /api/");
+    await page.click("#tab-envoy");
+    const written = (form) => page.getByRole("button", { name: form, exact: true }).click();
+    const said = async (selector) => (await page.locator(`.tree.text ${selector}`).allTextContents()).map((text) => text.trimEnd());
+    await written("YAML");
+    await page.locator(".tree.text .row.lit", { hasText: "prefix: /api/" }).first().waitFor();
+    assert.match(await page.locator(".row.lit", { hasText: "prefix: /api/" }).first().textContent(), /^ +prefix: \/api\/play\.yaml:\d+$/, "the selection is in sight");
+    await page.locator(".tree").evaluate((tree) => (tree.scrollTop = 0));
+    await page.locator(".tree.text code", { hasText: /^node:$/ }).waitFor();
+    assert.deepEqual((await said("code")).slice(0, 3), ["node:", "  id: test-id", "  cluster: ambassador-default"]);
+    assert.ok((await said("code")).includes("    - name: http"), "what a list holds begins behind its dash");
+    await written("JSON");
+    await page.locator(".tree.text .row.lit", { hasText: '"prefix": "/api/",' }).first().waitFor();
+    await page.locator(".tree").evaluate((tree) => (tree.scrollTop = 0));
+    await page.locator(".tree.text code", { hasText: /^\{$/ }).first().waitFor();
+    const json = await said("code");
+    assert.deepEqual(json.slice(0, 5), ["{", '  "node": {', '    "id": "test-id",', '    "cluster": "ambassador-default"', "  },"]);
+    await page.fill('input[placeholder="Search keys and values"]', "num_retries");
+    await page.locator(".row.cursor", { hasText: '"num_retries": 2' }).click();
+    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await written("Tree");
+    await page.locator(".tree:not(.text) .row").first().waitFor();
+    await close();
+  });
+
+  test("the three stages stand beside each other, with what belongs together lit in each", async () => {
+    const { page, close } = await visit();
+    await clickLine(page, "prefix: /api/");
+    await page.locator(".told.held").waitFor();
+    await page.click("#tab-ir");
+    await page.click("text=Config → IR → Envoy");
+    for (const [stage, text] of [["Config", 'prefix"/api/"'], ["IR", "path"], ["Envoy", 'prefix"/api/"']]) {
+      await page.locator(`.stage[aria-label="${stage}"] .row.lit`, { hasText: text }).first().waitFor();
+    }
+    await close();
+  });
+
+  test("routes are filtered by the request that they take", async () => {
+    const { page, close } = await visit();
+    await page.click("#tab-routes");
+    await page.locator("tr.route").first().waitFor();
+    const all = await page.locator("tr.route").count();
+    await page.fill('[aria-label="Filter routes"]', "https://shop.example.com/cart/1?a=b");
+    await page.locator(".asked").waitFor();
+    await page.waitForFunction((all) => document.querySelectorAll("tr.route").length < all, all);
+    const paths = await page.locator("tr.route .path").allTextContents();
+    assert.deepEqual([...new Set(paths)], ["prefix /cart/", "prefix /"], "in the order in which Envoy tries them, /api/ not among them");
+    await page.click("text=Find it as text");
+    await page.locator("text=No route fits the filter.").waitFor();
+    await page.fill('[aria-label="Filter routes"]', "cart-next");
+    await page.locator("tr.route").first().waitFor();
+    assert.deepEqual([...new Set(await page.locator("tr.route .path").allTextContents())], ["prefix /cart/"]);
+    await close();
+  });
+
   test("a field of the configuration as loaded leads to its line", async () => {
     const { page, close } = await visit();
     await page.click("#tab-ir");
@@ -205,15 +262,16 @@ describe("the editor", () => {
     assert.deepEqual(await coloured("tok-text"), ["v1", "List", "'it''s'", "x#y", "    key: no key", "    # no note", '"over', '    two: lines"', "http://example.com:80/a b", "yes"]);
     const shown = async () => (await page.locator(".cm-line").allTextContents()).length;
     const before = await shown();
-    await line(page, "text: |").click();
-    await page.keyboard.press("Control+Shift+[");
+    // They stand at `items:`, at the literal, and at the quoted text of two lines.
+    const folds = page.locator(".cm-foldGutter .fold-mark");
+    assert.equal(await folds.count(), 3);
+    await folds.nth(1).click();
     await page.locator(".cm-foldPlaceholder").waitFor();
     assert.equal(await shown(), before - 3, "the literal");
-    await page.keyboard.press("Control+Shift+]");
-    await line(page, "items:").click();
-    await page.keyboard.press("Control+Shift+[");
+    await page.locator(".cm-foldPlaceholder").click();
+    await folds.first().click();
     assert.equal(await shown(), before - 8, "a list that stands where its key stands");
-    await page.keyboard.press("Control+Shift+]");
+    await page.locator(".cm-foldPlaceholder").click();
     const after = async (text) => {
       await line(page, text).click();
       await page.keyboard.press("End");

@@ -9,6 +9,7 @@ mod compare;
 #[cfg(target_arch = "wasm32")]
 mod drawing;
 #[cfg(target_arch = "wasm32")]
+mod lines;
 mod request;
 #[cfg(target_arch = "wasm32")]
 mod session;

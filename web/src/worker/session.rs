@@ -101,6 +101,10 @@ impl Session {
         match question {
             Question::Compile(work) => said(&self.compile(&work)),
             Question::Rows { doc, from, count } => fine(&self.rows(doc, from, count)),
+            Question::Form { doc, form } => {
+                self.tree(doc).write(form);
+                fine(&self.rows(doc, 0, 0))
+            }
             Question::Toggle { doc, node } => {
                 self.tree(doc).toggle(node);
                 fine(&self.rows(doc, 0, 0))
@@ -279,6 +283,10 @@ impl Session {
     }
 
     fn rows(&mut self, doc: Doc, from: u32, count: u32) -> Rows {
+        if !self.trees.contains_key(&doc) && self.selected.is_some() {
+            self.tree(doc);
+            self.thread();
+        }
         self.tree(doc);
         match self.trees.get(&doc) {
             Some(tree) => tree.rows(from, count, &self.compilation),

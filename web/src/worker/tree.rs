@@ -2,12 +2,13 @@
 //!
 //! What must not be here: how a row looks.
 
+use crate::lines::{self, Line, children};
 use chancery_core::backend::OutputMap;
 use chancery_core::compile::Compilation;
 use chancery_core::explain::{OriginView, Positions, name_of};
 use chancery_core::resource::Rule;
-use chancery_core::text::{Node, Value, to_json};
-use chancery_web::protocol::{Found, Row, Rows};
+use chancery_core::text::{Node, Value, to_json, to_yaml};
+use chancery_web::protocol::{Form, Found, Row, Rows};
 use std::collections::{BTreeSet, HashSet};
 
 /// Rows that are open to begin with, by depth.
@@ -25,8 +26,9 @@ pub struct Tree {
     changed: HashSet<u32>,
     /// Whether rows are open by habit, whatever their depth.
     habit: Option<bool>,
-    /// Rows as folded now.
-    visible: Vec<u32>,
+    form: Form,
+    /// Rows as written and folded now.
+    visible: Vec<Line>,
     /// Which belong to the selection: first row and the one after the last.
     lit: Vec<(u32, u32)>,
 }
@@ -44,7 +46,8 @@ struct Item {
 impl Tree {
     /// Of a document and what made it.
     pub fn new(root: Node, map: OutputMap) -> Self {
-        let mut tree = Self { root, map, items: Vec::new(), changed: HashSet::new(), habit: None, visible: Vec::new(), lit: Vec::new() };
+        let mut tree =
+            Self { root, map, items: Vec::new(), changed: HashSet::new(), habit: None, form: Form::Tree, visible: Vec::new(), lit: Vec::new() };
         let mut items = Vec::new();
         count(&tree.root, u32::MAX, 0, 0, &mut items);
         tree.items = items;
@@ -60,8 +63,15 @@ impl Tree {
         });
         self.changed = same.collect();
         self.habit = before.habit;
+        self.form = before.form;
         self.show();
         self
+    }
+
+    /// Writes it in another way.
+    pub fn write(&mut self, form: Form) {
+        self.form = form;
+        self.show();
     }
 
     /// The document.
@@ -150,12 +160,18 @@ impl Tree {
 
     fn show(&mut self) {
         let mut visible = Vec::new();
-        // The root itself is no row.
-        let mut at = 1;
-        while let Some(item) = self.items.get(at as usize) {
-            visible.push(at);
-            let holds = item.end > at + 1;
-            at = if holds && !self.is_open(at) { item.end } else { at + 1 };
+        let end = |item: u32| self.items.get(item as usize).map_or(item + 1, |item| item.end);
+        match self.form {
+            Form::Tree => {
+                // The root itself is no row.
+                let mut at = 1;
+                while (at as usize) < self.items.len() {
+                    visible.push(Line::of(at));
+                    at = if self.is_open(at) { at + 1 } else { end(at) };
+                }
+            }
+            Form::Yaml => lines::yaml(&self.root, 0, 0, 0, &end, &mut visible),
+            Form::Json => lines::json(&self.root, 0, 0, &end, &mut visible),
         }
         self.visible = visible;
     }
@@ -203,16 +219,46 @@ impl Tree {
     }
 
     fn row_of(&self, item: u32) -> Option<u32> {
-        self.visible.binary_search(&item).ok().map(|at| at as u32)
+        // In YAML, what begins behind a dash has no line of its own.
+        let is_it = |line: &Line| !line.closes && if self.form == Form::Tree { line.item == item } else { line.item >= item };
+        self.visible.iter().position(is_it).map(|at| at as u32)
     }
 
     /// Some rows.
     pub fn rows(&self, from: u32, count: u32, compilation: &Compilation) -> Rows {
         let positions = Positions::new(&compilation.inputs, &compilation.objects);
         let some = self.visible.iter().skip(from as usize).take(count as usize);
-        let rows = some.map(|item| self.row(*item, compilation, &positions)).collect();
+        let rows = some.map(|line| self.line(line, compilation, &positions)).collect();
         let lit = self.lit.first().and_then(|(first, _)| self.row_of(*first));
-        Rows { total: self.visible.len() as u32, lit, from, rows }
+        Rows { form: self.form, total: self.visible.len() as u32, lit, from, rows }
+    }
+
+    fn line(&self, line: &Line, compilation: &Compilation, positions: &Positions<'_>) -> Row {
+        let mut row = self.row(line.item, compilation, positions);
+        if self.form == Form::Tree {
+            return row;
+        }
+        let (.., node, _) = self.look(line.item);
+        let own = self.items.get(line.item as usize);
+        let more = own.is_some_and(|own| self.items.get(own.parent as usize).is_some_and(|parent| parent.end > own.end));
+        let comma = if more && self.form == Form::Json { "," } else { "" };
+        let holds = !children(node).is_empty();
+        let is_list = matches!(node.value, Value::Array(_));
+        let name = |key: &str| if self.form == Form::Json { to_json(&text(key), false) } else { in_yaml(&text(key)) };
+        row.key = if line.closes || row.item || line.item == 0 { String::new() } else { name(&row.key) };
+        row.text = match (self.form, holds) {
+            (Form::Json, true) => ["{", "}", "[", "]"][usize::from(is_list) * 2 + usize::from(line.closes)].into(),
+            (_, true) => String::new(),
+            (Form::Json, false) => cut(to_json(node, false)),
+            (_, false) => cut(in_yaml(node)),
+        };
+        if line.closes {
+            (row.sort, row.from, row.rule) = ("close".into(), None, None);
+        }
+        row.open = None;
+        let behind = if holds && !line.closes { "" } else { comma };
+        row.around = Some((line.lead(), behind.into()));
+        row
     }
 
     fn row(&self, at: u32, compilation: &Compilation, positions: &Positions<'_>) -> Row {
@@ -236,6 +282,7 @@ impl Tree {
             item,
             lit,
             holds_lit,
+            around: None,
         }
     }
 
@@ -264,12 +311,7 @@ impl Tree {
 fn count(node: &Node, parent: u32, at: u32, depth: u16, items: &mut Vec<Item>) {
     let own = items.len() as u32;
     items.push(Item { parent, at, depth, end: 0 });
-    let children: Vec<&Node> = match &node.value {
-        Value::Object(object) => object.iter().map(|entry| &entry.value).collect(),
-        Value::Array(list) => list.iter().collect(),
-        _ => Vec::new(),
-    };
-    for (at, child) in children.into_iter().enumerate() {
+    for (at, child) in children(node).into_iter().enumerate() {
         count(child, own, at as u32, depth.saturating_add(1), items);
     }
     let end = items.len() as u32;
@@ -316,12 +358,24 @@ fn told(node: &Node) -> String {
         Value::Array(list) if list.is_empty() => "[]".into(),
         Value::Object(_) => name(),
         Value::Array(list) => list.len().to_string(),
-        _ => {
-            let text = to_json(node, false);
-            match text.char_indices().nth(MOST_CHARACTERS) {
-                Some((at, _)) => format!("{}…", &text[..at]),
-                None => text,
-            }
-        }
+        _ => cut(to_json(node, false)),
     }
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+fn text(of: &str) -> Node {
+    Node::synthesised(Value::String(of.into()))
+}
+
+/// A value in one line of YAML.
+fn in_yaml(node: &Node) -> String {
+    let yaml = to_yaml(node);
+    let yaml = yaml.trim_end();
+    if yaml.contains('\n') { to_json(node, false) } else { yaml.into() }
 }

@@ -2,59 +2,23 @@
 //!
 //! What must not be here: where boxes go.
 
+mod canvas;
+
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Drawing, Frame, GraphFocus, Line, Question, Target, Thread};
+use canvas::{Canvas, Minimap, Sight, icon};
+use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, Target, Thread};
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::HashSet;
 
-/// Boxes that are drawn at once at most; beyond, only those in sight are.
-const CULL_FROM: usize = 250;
-
-/// Lines that are drawn at once at most: more could not be told apart.
-const MOST_LINES: usize = 3_000;
+/// A graph of more boxes is large: it is drawn anew in a pause, and only what is in sight of it is there.
+const LARGE: usize = 250;
 
 /// The first sight of a graph is no smaller than this, unless it is so large that a survey says more.
 const SMALLEST: f64 = 0.4;
-
-/// What is seen: the upper left corner in the picture's own units, and how large a unit is.
-#[derive(Clone, Copy, PartialEq)]
-struct Sight {
-    x: f64,
-    y: f64,
-    scale: f64,
-}
-
-const ICONS: &[(&str, &str)] = &[
-    ("listener", "M2 8h5M5 5l3 3-3 3M9 3v10M12 5v6"),
-    ("filter chain", "M2 8h12M5 5v6M8 4v8M11 5v6"),
-    ("virtual host", "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M2 8h12M8 2c3 4 3 8 0 12M8 2c-3 4-3 8 0 12"),
-    ("route", "M3 13c0-6 10-4 10-10M10 5l3-3 2 3"),
-    ("cluster", "M8 2l5 3v6l-5 3-5-3V5zM8 8l5-3M8 8v6M8 8L3 5"),
-    ("endpoint", "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2"),
-    ("secret", "M4 7h8v6H4zM6 7V5a2 2 0 0 1 4 0v2"),
-];
-
-const RESOURCE_ICON: &str = "M4 2h6l3 3v9H4zM10 2v3h3M6 8h5M6 11h5";
-
-fn icon(kind: &str) -> &'static str {
-    ICONS.iter().find(|(known, _)| *known == kind).map_or(RESOURCE_ICON, |(_, path)| path)
-}
-
-/// The class of a kind's hue.
-fn hue(frame: &Frame) -> &'static str {
-    match frame.kind.as_str() {
-        "listener" | "filter chain" => "hue-in",
-        "virtual host" => "hue-host",
-        "route" => "hue-route",
-        "cluster" | "endpoint" => "hue-out",
-        "secret" => "hue-secret",
-        _ => "hue-own",
-    }
-}
 
 /// The view.
 #[component]
@@ -67,9 +31,28 @@ pub fn GraphView(app: App) -> impl IntoView {
     let wanted = RwSignal::new(String::new());
     let listed = RwSignal::new(false);
     let touched = RwSignal::new(false);
-    let size =
-        move || host.try_get_untracked().flatten().map_or((800.0, 600.0), |host| (f64::from(host.client_width()), f64::from(host.client_height())));
+    // How large the pane is. It is measured when that may have changed: asking while it is being drawn would have it laid out each time.
+    let room = RwSignal::new((800.0, 600.0));
+    let measure = move || {
+        if let Some(host) = host.try_get_untracked().flatten() {
+            let now = (f64::from(host.client_width()), f64::from(host.client_height()));
+            if room.try_get_untracked() != Some(now) {
+                room.set(now);
+            }
+        }
+    };
+    let size = move || room.try_get_untracked().unwrap_or((800.0, 600.0));
+    Effect::new(move |_| {
+        app.split.track();
+        app.writing.track();
+        drawing.track();
+        host.track();
+        request_animation_frame(measure);
+    });
+    let resized = window_event_listener(leptos::ev::resize, move |_| measure());
+    on_cleanup(move || resized.remove());
     let fit = move || {
+        measure();
         let (width, height) = size();
         // Another view may be shown by now.
         let Some((full, tall)) = drawing.try_with_untracked(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1)))) else {
@@ -126,8 +109,7 @@ pub fn GraphView(app: App) -> impl IntoView {
         let generation = app.generation.get();
         focus.track();
         // A large one would keep the findings of the next keystroke waiting.
-        match seen.is_some_and(|seen| seen != generation) && drawing.with_untracked(|drawing| drawing.folded > 0 || drawing.frames.len() > CULL_FROM)
-        {
+        match seen.is_some_and(|seen| seen != generation) && drawing.with_untracked(|drawing| drawing.folded > 0 || drawing.frames.len() > LARGE) {
             true => app.in_a_pause(draw),
             false => draw(),
         }
@@ -316,13 +298,13 @@ pub fn GraphView(app: App) -> impl IntoView {
                     aria-label="Graph. Arrows walk along the lines, Enter selects, plus and minus zoom. The button As text shows the same as a list."
                     on:wheel=wheel on:pointerdown=down on:pointermove=moved on:pointerup=move |_| held.set_value(None) on:keydown=keys
                 >
-                    <Canvas lit=lit drawing=drawing sight=sight cursor=cursor choose=Callback::new(move |frame: Frame| choose(&frame)) size=Callback::new(move |()| size()) />
+                    <Canvas lit=lit drawing=drawing sight=sight cursor=cursor choose=Callback::new(move |frame: Frame| choose(&frame)) room=room />
                     <div class="zoom" on:pointerdown=move |event| event.stop_propagation()>
                         <button class="quiet" aria-label="Zoom in" on:click=move |_| zoom(1.25, middle())>"+"</button>
                         <button class="quiet" aria-label="Zoom out" on:click=move |_| zoom(0.8, middle())>"−"</button>
                         <button class="quiet" aria-label="Show all of it" on:click=move |_| fit_all()>"Fit"</button>
                     </div>
-                    <Minimap drawing=drawing sight=sight size=Callback::new(move |()| size()) touched=touched />
+                    <Minimap drawing=drawing sight=sight room=room touched=touched />
                     {move || (drawing.with(|drawing| drawing.frames.is_empty()) && app.generation.get() > 0).then(|| view! {
                         <p class="empty">"There is nothing to draw. Resources in the editor, or an example, fill this."
                         <button class="link" on:click=move |_| app.overlay.set(Some(crate::state::Overlay::Gallery))>"Open the examples"</button></p>
@@ -344,171 +326,6 @@ fn neighbour(drawing: &Drawing, at: usize, down: bool) -> Option<Frame> {
     let now = drawing.frames.get(at)?;
     let column = drawing.frames.iter().filter(|frame| (frame.x - now.x).abs() < 40 && if down { frame.y > now.y } else { frame.y < now.y });
     column.min_by_key(|frame| (frame.y - now.y).abs()).cloned()
-}
-
-#[component]
-fn Canvas(
-    lit: Memo<Vec<String>>,
-    drawing: RwSignal<Drawing>,
-    sight: RwSignal<Sight>,
-    cursor: RwSignal<Option<String>>,
-    choose: Callback<Frame>,
-    size: Callback<(), (f64, f64)>,
-) -> impl IntoView {
-    let transform = move || {
-        let Sight { x, y, scale } = sight.get();
-        format!("scale({scale}) translate({} {})", -x, -y)
-    };
-    let lit = Memo::new(move |_| lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
-    // Of many boxes only those in sight are there; the tiles keep that from changing with every step of the mouse.
-    let tile = Memo::new(move |_| {
-        let many = drawing.with(|drawing| drawing.frames.len() > CULL_FROM);
-        let Sight { x, y, scale } = sight.get();
-        many.then(|| {
-            let (width, height) = size.run(());
-            let round = |value: f64| (value / 400.0).floor() as i32;
-            (round(x) - 1, round(y) - 1, round(x + width / scale) + 1, round(y + height / scale) + 1)
-        })
-    });
-    let inside = move |frame: &Frame| match tile.get() {
-        None => true,
-        Some((left, top, right, bottom)) => {
-            frame.x + frame.width >= left * 400
-                && frame.x <= (right + 1) * 400
-                && frame.y + frame.height >= top * 400
-                && frame.y <= (bottom + 1) * 400
-        }
-    };
-    // Which drawing it is: lines are known by it and their place in it.
-    let version = Memo::new(move |before: Option<&u32>| {
-        drawing.track();
-        before.map_or(0, |before| before.wrapping_add(1))
-    });
-    let lines = move || {
-        let version = version.get();
-        drawing.with(|drawing| {
-            let seen = |line: &Line| {
-                let ends = [drawing.frames.get(line.from), drawing.frames.get(line.to)];
-                ends.into_iter().flatten().any(&inside)
-            };
-            let seen = drawing.lines.iter().enumerate().filter(|(_, line)| seen(line)).map(|(at, _)| (version, at));
-            seen.take(MOST_LINES).collect::<Vec<_>>()
-        })
-    };
-    let draw = move |(_, at): (u32, usize)| {
-        drawing.with_untracked(|drawing| {
-            drawing.lines.get(at).map(|line| {
-                let (from, to) =
-                    (drawing.frames.get(line.from).cloned().unwrap_or_default(), drawing.frames.get(line.to).cloned().unwrap_or_default());
-                let class = format!(
-                    "line {}{}{}",
-                    line.relation.replace(' ', "-"),
-                    if line.cycle { " cycle" } else { "" },
-                    if to.missing && !to.faint { " lost" } else { "" }
-                );
-                let told = format!(
-                    "{} {} {}{}",
-                    from.title,
-                    line.relation,
-                    to.title,
-                    if line.label.is_empty() { String::new() } else { format!(" ({})", line.label) }
-                );
-                let is_lit = move || lit.with(|lit| lit.contains(&from.id) && lit.contains(&to.id));
-                view! { <path class=class class:lit=is_lit d=line.course.clone()><title>{told}</title></path> }
-            })
-        })
-    };
-    let frames = move || drawing.with(|drawing| drawing.frames.iter().filter(|frame| inside(frame)).cloned().collect::<Vec<_>>());
-    let compact = move || drawing.with(|drawing| drawing.compact);
-    view! {
-        <svg class="canvas" aria-hidden="true">
-            <g transform=transform>
-                {move || drawing.with(|drawing| drawing.supporting.map(|top| view! {
-                    <g><line class="rule" x1="0" x2=drawing.width y1=top - 14 y2=top - 14></line><text class="band" x="0" y=top - 20>"Supporting"</text></g>
-                }))}
-                <g class="lines"><For each=lines key=|line| *line children=draw /></g>
-                <For each=frames key=|frame| (frame.id.clone(), frame.errors, frame.warnings, frame.title.clone(), frame.width, frame.x, frame.y) let:frame>
-                    <Box frame=frame lit=lit cursor=cursor choose=choose compact=compact() />
-                </For>
-            </g>
-        </svg>
-    }
-}
-
-#[component]
-fn Box(frame: Frame, lit: Memo<HashSet<String>>, cursor: RwSignal<Option<String>>, choose: Callback<Frame>, compact: bool) -> impl IntoView {
-    let id = frame.id.clone();
-    let is_lit = move || lit.with(|lit| lit.contains(&id));
-    let id = frame.id.clone();
-    let is_cursor = move || cursor.with(|cursor| cursor.as_ref() == Some(&id));
-    let wrong = frame.errors > 0 || (frame.missing && !frame.faint);
-    let class = format!(
-        "box {}{}{}{}{}",
-        hue(&frame),
-        if frame.folded { " folded" } else { "" },
-        if frame.missing { " missing" } else { "" },
-        if frame.faint { " faint" } else { "" },
-        if wrong { " wrong" } else { "" }
-    );
-    let badge = (frame.errors > 0 || frame.warnings > 0).then(|| {
-        let (class, count) = if frame.errors > 0 { ("error", frame.errors) } else { ("warning", frame.warnings) };
-        view! { <g class=format!("box-badge {class}")><circle cx=frame.width y="0" r="9"></circle><text x=frame.width y="4" text-anchor="middle">{count}</text></g> }
-    });
-    let reason = if frame.folded { "click to see each" } else { &frame.reason };
-    let told = format!("{}: {}{}{reason}", frame.caption, frame.title, if reason.is_empty() { "" } else { " — " });
-    let chosen = frame.clone();
-    let (title_y, text_x) = if compact { (frame.height / 2 + 4, 30) } else { (34, 34) };
-    let reason = (!frame.reason.is_empty() && !compact).then(|| view! { <text class="box-reason" x=text_x y=50>{frame.reason.clone()}</text> });
-    view! {
-        <g class=class class:lit=is_lit class:cursor=is_cursor transform=format!("translate({} {})", frame.x, frame.y) on:click=move |_| choose.run(chosen.clone())>
-            <title>{told}</title>
-            <rect class="box-frame" width=frame.width height=frame.height rx="6"></rect>
-            <svg class="icon" x="9" y=if compact { (frame.height - 14) / 2 } else { 10 } width="14" height="14" viewBox="0 0 16 16"><path d=icon(&frame.kind)></path></svg>
-            {(!compact).then(|| view! { <text class="box-caption" x=text_x y="18">{frame.caption.clone()}</text> })}
-            <text class="box-title" x=text_x y=title_y>{frame.title.clone()}</text>
-            {reason}
-            {badge}
-        </g>
-    }
-}
-
-/// Where one is, in a large graph.
-#[component]
-fn Minimap(drawing: RwSignal<Drawing>, sight: RwSignal<Sight>, size: Callback<(), (f64, f64)>, touched: RwSignal<bool>) -> impl IntoView {
-    let large = Memo::new(move |_| drawing.with(|drawing| drawing.frames.len() > 60));
-    let dots = move || {
-        drawing.with(|drawing| {
-            let mut path = String::new();
-            for frame in &drawing.frames {
-                path.push_str(&format!("M{} {}h{}v{}h-{}z", frame.x, frame.y, frame.width, frame.height, frame.width));
-            }
-            path
-        })
-    };
-    let go = move |event: leptos::ev::MouseEvent| {
-        let (full, tall) = drawing.with_untracked(|drawing| (f64::from(drawing.width), f64::from(drawing.height)));
-        let ratio = (180.0 / full).min(120.0 / tall);
-        let (width, height) = size.run(());
-        touched.set(true);
-        sight.update(|sight| {
-            sight.x = f64::from(event.offset_x()) / ratio - width / sight.scale / 2.0;
-            sight.y = f64::from(event.offset_y()) / ratio - height / sight.scale / 2.0;
-        });
-    };
-    move || {
-        large.get().then(|| {
-            let (full, tall) = drawing.with(|drawing| (drawing.width, drawing.height));
-            view! {
-                <svg class="minimap" viewBox=format!("0 0 {full} {tall}") preserveAspectRatio="xMinYMin meet" aria-hidden="true" on:click=go on:pointerdown=move |event| event.stop_propagation()>
-                    <path class="minimap-dots" d=dots></path>
-                    <rect
-                        class="minimap-sight" x=move || sight.get().x y=move || sight.get().y
-                        width=move || size.run(()).0 / sight.get().scale height=move || size.run(()).1 / sight.get().scale
-                    ></rect>
-                </svg>
-            }
-        })
-    }
 }
 
 /// The same as a list: every box, what it leads to, and by which field.

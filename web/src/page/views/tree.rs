@@ -4,7 +4,8 @@
 
 use crate::link::ask;
 use crate::state::{App, View};
-use chancery_web::protocol::{Doc, Found, Question, Row, Rows, Target};
+use chancery_web::protocol::{Doc, Form, Found, Question, Row, Rows, Target};
+use leptos::attr::custom::custom_attribute;
 use leptos::ev::KeyboardEvent;
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -29,15 +30,6 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
         let first = (f64::from(host.scroll_top()) / HEIGHT).max(0.0) as u32;
         (first, (f64::from(host.client_height()) / HEIGHT).ceil() as u32 + 1)
     };
-    let load = move || {
-        let (first, many) = in_sight();
-        let from = first.saturating_sub(AROUND);
-        spawn_local(async move {
-            if let Ok(answer) = ask::<Rows>(Question::Rows { doc, from, count: many + 2 * AROUND }).await {
-                let _ = rows.try_set(answer);
-            }
-        });
-    };
     let scroll_to = move |row: u32| {
         let Some(host) = host.try_get_untracked().flatten() else { return };
         let (top, height) = (f64::from(row) * HEIGHT, f64::from(host.client_height()));
@@ -45,6 +37,21 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
         if top < now || top + HEIGHT > now + height {
             host.set_scroll_top((top - height / 3.0).max(0.0) as i32);
         }
+    };
+    // Whether it is shown for the first time, or anew: what is selected comes into sight then.
+    let anew = StoredValue::new(true);
+    let load = move || {
+        let (first, many) = in_sight();
+        let from = first.saturating_sub(AROUND);
+        spawn_local(async move {
+            let Ok(answer) = ask::<Rows>(Question::Rows { doc, from, count: many + 2 * AROUND }).await else { return };
+            let lit = answer.lit.filter(|_| anew.try_get_value() == Some(true));
+            let _ = rows.try_set(answer);
+            anew.try_update_value(|anew| *anew = false);
+            if let Some(row) = lit {
+                request_animation_frame(move || scroll_to(row));
+            }
+        });
     };
     Effect::new(move |_| {
         app.generation.track();
@@ -104,6 +111,11 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
         let list = rows.get_untracked();
         let at = cursor.get_untracked().and_then(|node| list.rows.iter().position(|row| row.node == node));
         let step = |to: usize| {
+            // Lines that only close something are passed over.
+            let closes = |to: &usize| list.rows.get(*to).is_some_and(|row| row.sort == "close");
+            let onward =
+                if at.is_some_and(|at| to < at) { (0..=to).rev().find(|to| !closes(to)) } else { (to..list.rows.len()).find(|to| !closes(to)) };
+            let to = onward.unwrap_or(to);
             if let Some(row) = list.rows.get(to) {
                 cursor.set(Some(row.node));
                 scroll_to(list.from + to as u32);
@@ -134,6 +146,10 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
             count => format!("{count} matches"),
         })
     };
+    let form = move || rows.with(|rows| rows.form);
+    let written = move |what: Form, label: &'static str| {
+        view! { <button aria-pressed=move || (form() == what).to_string() on:click=move |_| { anew.set_value(true); change(Question::Form { doc, form: what }); }>{label}</button> }
+    };
     let total = move || rows.with(|rows| f64::from(rows.total) * HEIGHT);
     let label = match doc {
         Doc::Envoy => "Envoy's configuration",
@@ -149,14 +165,18 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
                 on:keydown=move |event| if event.key() == "Enter" { search(event.shift_key()) }
             />
             <span class="count" aria-live="polite">{counted}</span>
-            <button class="quiet" title="Open everything" on:click=move |_| change(Question::Fold { doc, open: true })>"Open all"</button>
-            <button class="quiet" title="Close everything" on:click=move |_| change(Question::Fold { doc, open: false })>"Close all"</button>
+            {move || (form() == Form::Tree).then(|| view! {
+                <button class="quiet" title="Open everything" on:click=move |_| change(Question::Fold { doc, open: true })>"Open all"</button>
+                <button class="quiet" title="Close everything" on:click=move |_| change(Question::Fold { doc, open: false })>"Close all"</button>
+            })}
+            <div class="segments" role="group" aria-label="Written as">
+                {written(Form::Tree, "Tree")} {written(Form::Yaml, "YAML")} {written(Form::Json, "JSON")}
+            </div>
+            <button class="quiet" title="Copy all of it: as JSON, or where YAML is shown as YAML" on:click=move |_| app.copy_document(doc, form() == Form::Yaml)>"Copy"</button>
             {(doc == Doc::Envoy).then(|| view! { <button class="quiet" title="Save the bootstrap as envoy.yaml; key material is left out" on:click=move |_| app.save_bootstrap()>"Download"</button> })}
-            <button class="quiet" title="Copy as JSON" on:click=move |_| app.copy_document(doc, false)>"JSON"</button>
-            <button class="quiet" title="Copy as YAML" on:click=move |_| app.copy_document(doc, true)>"YAML"</button>
         </div>
         <div
-            class="tree scroll" class:threaded=move || app.thread.with(Option::is_some) node_ref=host tabindex="0" role="tree" aria-label=label
+            class="tree scroll" class:text=move || form() != Form::Tree class:threaded=move || app.thread.with(Option::is_some) node_ref=host tabindex="0" role="tree" aria-label=label
             on:scroll=on_scroll on:keydown=keys
         >
             <div class="tree-size" style:height=move || format!("{}px", total())>
@@ -210,21 +230,35 @@ fn TreeRow(app: App, doc: Doc, row: Row, top: f64, cursor: RwSignal<Option<u32>>
     let built_in = is_default.then(|| view! { <span class="origin none" title=row.why.clone().unwrap_or_default()>"default"</span> });
     let value_class = format!("value {}", if holds { "holder" } else { row.sort.as_str() });
     let key = row.key.clone();
+    let is_text = row.around.is_some();
+    let (lead, behind) = row.around.clone().unwrap_or_default();
+    let mark = match (is_text && !key.is_empty(), row.text.is_empty()) {
+        (false, _) => "",
+        (true, true) => ":",
+        (true, false) => ": ",
+    };
     let text = match (holds, row.sort.as_str()) {
         (true, "array") => format!("[{}]", row.text),
         _ => row.text.clone(),
     };
     view! {
         <div
-            class=class class:cursor=move || cursor.get() == Some(node) role="treeitem" attr:aria-level=(row.depth + 1).to_string()
+            class=class class:cursor=move || cursor.get() == Some(node) role="treeitem" {..custom_attribute("aria-level", (row.depth + 1).to_string())}
             aria-expanded=row.open.map(|open| open.to_string()) aria-selected=row.lit.to_string() style:top=format!("{top}px") title=row.why.clone()
             on:click=move |_| { cursor.set(Some(node)); app.select(Target::Row { doc, node }); }
         >
-            <span class="row-body" style:padding-left=format!("{}px", row.depth * 14 + 4)>
-                <span class="twisty-room">{twisty}</span>
-                <span class="key">{key}</span>
-                <span class=value_class>{text}</span>
-            </span>
+            {if is_text {
+                view! { <code class="row-body">{lead}<span class="key">{key}</span>{mark}<span class=value_class>{text}</span>{behind}</code> }.into_any()
+            } else {
+                view! {
+                    <span class="row-body" style=("--depth", row.depth.to_string())>
+                        <span class="twisty-room">{twisty}</span>
+                        <span class="key">{key}</span>
+                        <span class=value_class>{text}</span>
+                    </span>
+                }
+                .into_any()
+            }}
             {source}
             {built_in}
         </div>

@@ -1,0 +1,275 @@
+//! What is drawn of the graph: boxes and lines by tiles, and the map of a large one.
+//!
+//! What must not be here: what can be done with it.
+
+use super::LARGE;
+use chancery_web::protocol::{Drawing, Frame, Line};
+use leptos::prelude::*;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The side of a tile, in the picture's own units. What is on a tile comes and goes together, and nothing else is touched then.
+const TILE: i32 = 600;
+
+/// Lines that are drawn at once at most: more could not be told apart.
+const MOST_LINES: usize = 3_000;
+
+/// What is seen: the upper left corner in the picture's own units, and how large a unit is.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Sight {
+    /// Of the corner.
+    pub x: f64,
+    /// Of the corner.
+    pub y: f64,
+    /// Pixels of a unit.
+    pub scale: f64,
+}
+
+const ICONS: &[(&str, &str)] = &[
+    ("listener", "M2 8h5M5 5l3 3-3 3M9 3v10M12 5v6"),
+    ("filter chain", "M2 8h12M5 5v6M8 4v8M11 5v6"),
+    ("virtual host", "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M2 8h12M8 2c3 4 3 8 0 12M8 2c-3 4-3 8 0 12"),
+    ("route", "M3 13c0-6 10-4 10-10M10 5l3-3 2 3"),
+    ("cluster", "M8 2l5 3v6l-5 3-5-3V5zM8 8l5-3M8 8v6M8 8L3 5"),
+    ("endpoint", "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2"),
+    ("secret", "M4 7h8v6H4zM6 7V5a2 2 0 0 1 4 0v2"),
+];
+
+const RESOURCE_ICON: &str = "M4 2h6l3 3v9H4zM10 2v3h3M6 8h5M6 11h5";
+
+/// The picture of a kind.
+pub fn icon(kind: &str) -> &'static str {
+    ICONS.iter().find(|(known, _)| *known == kind).map_or(RESOURCE_ICON, |(_, path)| path)
+}
+
+/// The class of a kind's hue.
+fn hue(frame: &Frame) -> &'static str {
+    match frame.kind.as_str() {
+        "listener" | "filter chain" => "hue-in",
+        "virtual host" => "hue-host",
+        "route" => "hue-route",
+        "cluster" | "endpoint" => "hue-out",
+        "secret" => "hue-secret",
+        _ => "hue-own",
+    }
+}
+
+/// A tile, by its column and row.
+type Tile = (i32, i32);
+
+/// The first column and row in sight, and the last ones.
+type Sighted = (Tile, Tile);
+
+fn tile_of(frame: &Frame) -> Tile {
+    ((frame.x + frame.width / 2).div_euclid(TILE), (frame.y + frame.height / 2).div_euclid(TILE))
+}
+
+/// Whether a tile is in sight, where only some are.
+fn is_in(tile: Tile, sighted: Option<Sighted>) -> bool {
+    sighted.is_none_or(|(first, last)| (first.0..=last.0).contains(&tile.0) && (first.1..=last.1).contains(&tile.1))
+}
+
+/// What is drawn and taken away together. One that is the same in the next drawing stays.
+#[derive(Clone, PartialEq)]
+struct Patch<T> {
+    /// Of all that it shows.
+    key: u64,
+    /// It is in sight where one of these is.
+    tiles: [Tile; 2],
+    content: Vec<T>,
+}
+
+fn patches<T>(content: impl Iterator<Item = ([Tile; 2], T)>, hash: impl Fn(&T, &mut DefaultHasher)) -> Vec<Patch<T>> {
+    let mut by_tiles: BTreeMap<[Tile; 2], Vec<T>> = BTreeMap::new();
+    for (tiles, one) in content {
+        by_tiles.entry(tiles).or_default().push(one);
+    }
+    let patch = |(tiles, content): ([Tile; 2], Vec<T>)| {
+        let mut hasher = DefaultHasher::new();
+        tiles.hash(&mut hasher);
+        content.iter().for_each(|one| hash(one, &mut hasher));
+        Patch { key: hasher.finish(), tiles, content }
+    };
+    by_tiles.into_iter().map(patch).collect()
+}
+
+/// A line with what it says of its ends.
+#[derive(Clone, PartialEq)]
+struct Drawn {
+    ends: [String; 2],
+    class: String,
+    course: String,
+    told: String,
+}
+
+impl Drawn {
+    fn of(line: &Line, from: &Frame, to: &Frame) -> Self {
+        let cycle = if line.cycle { " cycle" } else { "" };
+        let lost = if to.missing && !to.faint { " lost" } else { "" };
+        let label = if line.label.is_empty() { String::new() } else { format!(" ({})", line.label) };
+        Self {
+            ends: [from.id.clone(), to.id.clone()],
+            class: format!("line {}{cycle}{lost}", line.relation.replace(' ', "-")),
+            course: line.course.clone(),
+            told: format!("{} {} {}{label}", from.title, line.relation, to.title),
+        }
+    }
+}
+
+fn boxes(drawing: &Drawing) -> Vec<Patch<Frame>> {
+    let frames = drawing.frames.iter().map(|frame| ([tile_of(frame); 2], frame.clone()));
+    patches(frames, |frame, hasher| {
+        (&frame.id, frame.errors, frame.warnings, &frame.title, &frame.reason, frame.width, frame.x, frame.y).hash(hasher);
+        (drawing.compact, &frame.caption, frame.span.as_ref().map(|span| span.line)).hash(hasher);
+    })
+}
+
+fn lines(drawing: &Drawing) -> Vec<Patch<Drawn>> {
+    let lines = drawing.lines.iter().filter_map(|line| {
+        let (from, to) = (drawing.frames.get(line.from)?, drawing.frames.get(line.to)?);
+        Some(([tile_of(from), tile_of(to)], Drawn::of(line, from, to)))
+    });
+    patches(lines, |line, hasher| (&line.ends, &line.class, &line.course, &line.told).hash(hasher))
+}
+
+/// The boxes and lines.
+#[component]
+pub fn Canvas(
+    lit: Memo<Vec<String>>,
+    drawing: RwSignal<Drawing>,
+    sight: RwSignal<Sight>,
+    cursor: RwSignal<Option<String>>,
+    choose: Callback<Frame>,
+    room: RwSignal<(f64, f64)>,
+) -> impl IntoView {
+    let transform = move || {
+        let Sight { x, y, scale } = sight.get();
+        format!("scale({scale}) translate({} {})", -x, -y)
+    };
+    let lit = Memo::new(move |_| lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
+    // Of many boxes only those in sight are there; the tiles keep that from changing with every step of the mouse.
+    let sighted = Memo::new(move |_| {
+        let many = drawing.with(|drawing| drawing.frames.len() > LARGE);
+        let (Sight { x, y, scale }, (width, height)) = (sight.get(), room.get());
+        let tile = |value: f64| (value / f64::from(TILE)).floor() as i32;
+        // A little more than is seen: boxes are told apart by their middles.
+        let near = 200.0;
+        many.then(|| ((tile(x - near), tile(y - near)), (tile(x + width / scale + near), tile(y + height / scale + near))))
+    });
+    let boxes = Memo::new(move |_| drawing.with(boxes));
+    let lines = Memo::new(move |_| drawing.with(lines));
+    let shown_lines = Memo::new(move |_| {
+        let (sighted, mut left) = (sighted.get(), MOST_LINES);
+        let mut shown = HashMap::new();
+        lines.with(|lines| {
+            for patch in lines.iter().filter(|patch| patch.tiles.iter().any(|tile| is_in(*tile, sighted))) {
+                let some = patch.content.len().min(left);
+                left -= some;
+                shown.insert(patch.key, some);
+            }
+        });
+        shown
+    });
+    let line = move |line: Drawn| {
+        let [from, to] = line.ends;
+        let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
+        view! { <path class=line.class class:lit=is_lit d=line.course><title>{line.told}</title></path> }
+    };
+    let of_lines = move |patch: Patch<Drawn>| {
+        let some = Memo::new(move |_| shown_lines.with(|shown| shown.get(&patch.key).copied().unwrap_or_default()));
+        view! { <g>{move || patch.content.iter().take(some.get()).cloned().map(line).collect_view()}</g> }
+    };
+    let of_boxes = move |patch: Patch<Frame>| {
+        let compact = drawing.with_untracked(|drawing| drawing.compact);
+        let is_seen = Memo::new(move |_| is_in(patch.tiles[0], sighted.get()));
+        let draw = move |frame: Frame| view! { <Box frame=frame lit=lit cursor=cursor choose=choose compact=compact /> };
+        view! { <g>{move || is_seen.get().then(|| patch.content.iter().cloned().map(draw).collect_view())}</g> }
+    };
+    view! {
+        <svg class="canvas" aria-hidden="true">
+            <g transform=transform>
+                {move || drawing.with(|drawing| drawing.supporting.map(|top| view! {
+                    <g><line class="rule" x1="0" x2=drawing.width y1=top - 14 y2=top - 14></line><text class="band" x="0" y=top - 20>"Supporting"</text></g>
+                }))}
+                <g class="lines"><For each=move || lines.get() key=|patch| patch.key children=of_lines /></g>
+                <For each=move || boxes.get() key=|patch| patch.key children=of_boxes />
+            </g>
+        </svg>
+    }
+}
+
+#[component]
+fn Box(frame: Frame, lit: Memo<HashSet<String>>, cursor: RwSignal<Option<String>>, choose: Callback<Frame>, compact: bool) -> impl IntoView {
+    let id = frame.id.clone();
+    let is_lit = move || lit.with(|lit| lit.contains(&id));
+    let id = frame.id.clone();
+    let is_cursor = move || cursor.with(|cursor| cursor.as_ref() == Some(&id));
+    let wrong = frame.errors > 0 || (frame.missing && !frame.faint);
+    let class = format!(
+        "box {}{}{}{}{}",
+        hue(&frame),
+        if frame.folded { " folded" } else { "" },
+        if frame.missing { " missing" } else { "" },
+        if frame.faint { " faint" } else { "" },
+        if wrong { " wrong" } else { "" }
+    );
+    let badge = (frame.errors > 0 || frame.warnings > 0).then(|| {
+        let (class, count) = if frame.errors > 0 { ("error", frame.errors) } else { ("warning", frame.warnings) };
+        view! { <g class=format!("box-badge {class}")><circle cx=frame.width y="0" r="9"></circle><text x=frame.width y="4" text-anchor="middle">{count}</text></g> }
+    });
+    let reason = if frame.folded { "click to see each" } else { &frame.reason };
+    let told = format!("{}: {}{}{reason}", frame.caption, frame.title, if reason.is_empty() { "" } else { " — " });
+    let chosen = frame.clone();
+    let (title_y, text_x) = if compact { (frame.height / 2 + 4, 30) } else { (34, 34) };
+    let reason = (!frame.reason.is_empty() && !compact).then(|| view! { <text class="box-reason" x=text_x y=50>{frame.reason.clone()}</text> });
+    view! {
+        <g class=class class:lit=is_lit class:cursor=is_cursor transform=format!("translate({} {})", frame.x, frame.y) on:click=move |_| choose.run(chosen.clone())>
+            <title>{told}</title>
+            <rect class="box-frame" width=frame.width height=frame.height rx="6"></rect>
+            <svg class="icon" x="9" y=if compact { (frame.height - 14) / 2 } else { 10 } width="14" height="14" viewBox="0 0 16 16"><path d=icon(&frame.kind)></path></svg>
+            {(!compact).then(|| view! { <text class="box-caption" x=text_x y="18">{frame.caption.clone()}</text> })}
+            <text class="box-title" x=text_x y=title_y>{frame.title.clone()}</text>
+            {reason}
+            {badge}
+        </g>
+    }
+}
+
+/// Where one is, in a large graph.
+#[component]
+pub fn Minimap(drawing: RwSignal<Drawing>, sight: RwSignal<Sight>, room: RwSignal<(f64, f64)>, touched: RwSignal<bool>) -> impl IntoView {
+    let large = Memo::new(move |_| drawing.with(|drawing| drawing.frames.len() > 60));
+    let dots = move || {
+        drawing.with(|drawing| {
+            let mut path = String::new();
+            for frame in &drawing.frames {
+                path.push_str(&format!("M{} {}h{}v{}h-{}z", frame.x, frame.y, frame.width, frame.height, frame.width));
+            }
+            path
+        })
+    };
+    let go = move |event: leptos::ev::MouseEvent| {
+        let (full, tall) = drawing.with_untracked(|drawing| (f64::from(drawing.width), f64::from(drawing.height)));
+        let ratio = (180.0 / full).min(120.0 / tall);
+        let (width, height) = room.get_untracked();
+        touched.set(true);
+        sight.update(|sight| {
+            sight.x = f64::from(event.offset_x()) / ratio - width / sight.scale / 2.0;
+            sight.y = f64::from(event.offset_y()) / ratio - height / sight.scale / 2.0;
+        });
+    };
+    move || {
+        large.get().then(|| {
+            let (full, tall) = drawing.with(|drawing| (drawing.width, drawing.height));
+            view! {
+                <svg class="minimap" viewBox=format!("0 0 {full} {tall}") preserveAspectRatio="xMinYMin meet" aria-hidden="true" on:click=go on:pointerdown=move |event| event.stop_propagation()>
+                    <path class="minimap-dots" d=dots></path>
+                    <rect
+                        class="minimap-sight" x=move || sight.get().x y=move || sight.get().y
+                        width=move || room.get().0 / sight.get().scale height=move || room.get().1 / sight.get().scale
+                    ></rect>
+                </svg>
+            }
+        })
+    }
+}
