@@ -140,7 +140,9 @@ pub fn GraphView(app: App) -> impl IntoView {
     let wheel = move |event: WheelEvent| {
         event.prevent_default();
         if event.ctrl_key() || event.meta_key() || event.delta_mode() != 0 || event.delta_y().abs() >= 80.0 {
-            zoom(0.998_f64.powf(event.delta_y()), (f64::from(event.offset_x()), f64::from(event.offset_y())));
+            let corner = host.get_untracked().map(|host| host.get_bounding_client_rect()).map_or((0.0, 0.0), |rect| (rect.left(), rect.top()));
+            let at = (f64::from(event.client_x()) - corner.0, f64::from(event.client_y()) - corner.1);
+            zoom(0.998_f64.powf(event.delta_y()), at);
         } else {
             touched.set(true);
             sight.update(|sight| {

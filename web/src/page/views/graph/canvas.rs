@@ -11,6 +11,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// The side of a tile, in the picture's own units. What is on a tile comes and goes together, and nothing else is touched then.
 const TILE: i32 = 600;
 
+/// Of more lines, all are drawn through.
+const MOST_DASHED: usize = 400;
+
+/// At a smaller scale nobody could read, and boxes are drawn without what they say.
+const LEGIBLE: f64 = 0.25;
+
 /// Lines that are drawn at once at most: more could not be told apart.
 const MOST_LINES: usize = 3_000;
 
@@ -142,10 +148,13 @@ pub fn Canvas(
     choose: Callback<Frame>,
     room: RwSignal<(f64, f64)>,
 ) -> impl IntoView {
-    let transform = move || {
+    // Moving it moves a layer that is painted already; only another scale has it painted again.
+    let moved = move || {
         let Sight { x, y, scale } = sight.get();
-        format!("scale({scale}) translate({} {})", -x, -y)
+        format!("translate({}px, {}px)", (-x * scale).round(), (-y * scale).round())
     };
+    let scale = Memo::new(move |_| sight.get().scale);
+    let extent = move |side: fn(&Drawing) -> i32| drawing.with(|drawing| (f64::from(side(drawing)) * scale.get()).ceil().to_string());
     let lit = Memo::new(move |_| lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
     // Of many boxes only those in sight are there; the tiles keep that from changing with every step of the mouse.
     let sighted = Memo::new(move |_| {
@@ -156,6 +165,8 @@ pub fn Canvas(
         let near = 200.0;
         many.then(|| ((tile(x - near), tile(y - near)), (tile(x + width / scale + near), tile(y + height / scale + near))))
     });
+    // Dashes take longer to paint than all the rest.
+    let is_plain = Memo::new(move |_| drawing.with(|drawing| drawing.lines.len() > MOST_DASHED));
     let boxes = Memo::new(move |_| drawing.with(boxes));
     let lines = Memo::new(move |_| drawing.with(lines));
     let shown_lines = Memo::new(move |_| {
@@ -186,8 +197,8 @@ pub fn Canvas(
         view! { <g>{move || is_seen.get().then(|| patch.content.iter().cloned().map(draw).collect_view())}</g> }
     };
     view! {
-        <svg class="canvas" aria-hidden="true">
-            <g transform=transform>
+        <svg class="canvas" class:far=move || scale.get() < LEGIBLE class:plain=is_plain aria-hidden="true" width=move || extent(|drawing| drawing.width) height=move || extent(|drawing| drawing.height) style:transform=moved>
+            <g transform=move || format!("scale({})", scale.get())>
                 {move || drawing.with(|drawing| drawing.supporting.map(|top| view! {
                     <g><line class="rule" x1="0" x2=drawing.width y1=top - 14 y2=top - 14></line><text class="band" x="0" y=top - 20>"Supporting"</text></g>
                 }))}
