@@ -81,13 +81,13 @@ const language = StreamLanguage.define({
 const folds = foldService.of((state, from) => {
   const { doc } = state;
   const line = doc.lineAt(from);
-  if (isBlank(line.text)) return null;
+  if (isBlank(line.text) || line.number === doc.lines) return null;
   const [indent, holds] = [contentOf(line.text), /:\s*(#.*)?$/.test(line.text)];
   let [at, end] = [line.to, line.to];
   for (const text of doc.iterLines(line.number + 1)) {
     at += 1 + text.length;
-    if (isBlank(text)) continue;
     const its = indentOf(text);
+    if (its === text.length || (its <= indent && isBlank(text))) continue;
     if (its < indent || (its === indent && !(holds && /^\s*-\s/.test(text)))) break;
     end = at;
   }

@@ -263,7 +263,7 @@ describe("the editor", () => {
     const shown = async () => (await page.locator(".cm-line").allTextContents()).length;
     const before = await shown();
     // They stand at `items:`, at the literal, and at the quoted text of two lines.
-    const folds = page.locator(".cm-foldGutter .fold-mark");
+    const folds = page.locator(".cm-foldGutter .fold-mark >> visible=true");
     assert.equal(await folds.count(), 3);
     await folds.nth(1).click();
     await page.locator(".cm-foldPlaceholder").waitFor();

@@ -20,6 +20,9 @@ const LARGE: usize = 250;
 /// The first sight of a graph is no smaller than this, unless it is so large that a survey says more.
 const SMALLEST: f64 = 0.4;
 
+/// What was looked for is shown at this scale at least.
+const CLOSE: f64 = 0.8;
+
 /// The view.
 #[component]
 pub fn GraphView(app: App) -> impl IntoView {
@@ -71,11 +74,14 @@ pub fn GraphView(app: App) -> impl IntoView {
         let scale = ((width - 48.0) / full).min((height - 48.0) / tall).clamp(0.03, 1.25);
         sight.set(Sight { x: (full - width / scale) / 2.0, y: (tall - height / scale) / 2.0, scale });
     };
-    let show = move |id: &str| {
+    let show = move |id: &str, closer: bool| {
         let found = drawing.with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == id).cloned());
         if let Some(frame) = found {
             let (width, height) = size();
             sight.update(|sight| {
+                if closer {
+                    sight.scale = sight.scale.max(CLOSE);
+                }
                 let (left, top) = ((f64::from(frame.x) - sight.x) * sight.scale, (f64::from(frame.y) - sight.y) * sight.scale);
                 if left < 0.0
                     || top < 0.0
@@ -99,7 +105,7 @@ pub fn GraphView(app: App) -> impl IntoView {
             if let Some((id, false)) = sought.try_get_value().flatten() {
                 sought.set_value(Some((id.clone(), true)));
                 cursor.set(Some(id.clone()));
-                request_animation_frame(move || show(&id));
+                request_animation_frame(move || show(&id, true));
             } else if first || !touched.try_get_untracked().unwrap_or(true) {
                 request_animation_frame(fit);
             }
@@ -178,7 +184,7 @@ pub fn GraphView(app: App) -> impl IntoView {
         match (event.key().as_str(), next) {
             (_, Some(frame)) => {
                 cursor.set(Some(frame.id.clone()));
-                show(&frame.id);
+                show(&frame.id, false);
             }
             ("Enter", None) => {
                 let chosen = drawing.with_untracked(|drawing| {
@@ -204,7 +210,7 @@ pub fn GraphView(app: App) -> impl IntoView {
     // The selection comes into sight.
     Effect::new(move |_| {
         if let Some(id) = first_lit() {
-            request_animation_frame(move || show(&id));
+            request_animation_frame(move || show(&id, false));
         }
     });
     let find = move |text: String| {
@@ -221,7 +227,7 @@ pub fn GraphView(app: App) -> impl IntoView {
             }
             if drawing.with_untracked(|drawing| drawing.frames.iter().any(|frame| frame.id == id)) {
                 cursor.set(Some(id.clone()));
-                show(&id);
+                show(&id, true);
             } else {
                 let before = sought.get_value();
                 sought.set_value(Some((id.clone(), false)));
