@@ -40,7 +40,7 @@ pub fn children(node: &Node) -> Vec<&Node> {
 }
 
 /// The rows below a row, with their nodes. `end` tells the row after the last one of a row.
-fn below<'n>(node: &'n Node, item: u32, end: impl Fn(u32) -> u32) -> impl Iterator<Item = (u32, &'n Node)> {
+fn below(node: &Node, item: u32, end: impl Fn(u32) -> u32) -> impl Iterator<Item = (u32, &Node)> {
     let mut next = item + 1;
     children(node).into_iter().map(move |child| {
         let own = next;

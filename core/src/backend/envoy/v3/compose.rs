@@ -135,9 +135,10 @@ impl Composer {
     /// Tells the rules that a shared message breaks, and whether there are none.
     fn check_shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) -> bool {
         let Some(broken) = &mut self.broken else { return true };
+        let is_first = entry.first_told();
         let found = entry.broken(|| validate(&emit(&mut Trace::off())));
-        if entry.first_told() {
-            add_broken(broken, self.trace.path(), &found);
+        if is_first {
+            add_broken(broken, self.trace.path(), found);
         }
         found.is_empty()
     }

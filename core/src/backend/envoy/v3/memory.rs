@@ -79,7 +79,7 @@ pub(super) struct Entry<T> {
     pretty: Vec<(usize, Arc<str>)>,
     pub(super) fragment: Option<Arc<Fragment>>,
     /// The field rules that it breaks, with pointers from itself on.
-    broken: Option<Arc<[Violation]>>,
+    broken: Option<Vec<Violation>>,
     /// The round in which they were told.
     told: Option<u32>,
 }
@@ -137,8 +137,8 @@ impl<T> Entry<T> {
     }
 
     /// The field rules that it breaks.
-    pub(super) fn broken(&mut self, check: impl FnOnce() -> Vec<Violation>) -> Arc<[Violation]> {
-        self.broken.get_or_insert_with(|| check().into()).clone()
+    pub(super) fn broken(&mut self, check: impl FnOnce() -> Vec<Violation>) -> &[Violation] {
+        self.broken.get_or_insert_with(check)
     }
 
     /// Whether it is the first time in this emission that they are told.

@@ -61,7 +61,7 @@ pub(super) struct RunMade {
     /// The elements with what stands between them.
     pub(super) text: Option<Arc<Rope>>,
     pub(super) fragments: Option<Arc<Vec<Arc<Fragment>>>>,
-    /// Whether none of the elements is known to break a field rule.
+    /// Whether it is known that no element breaks a field rule.
     pub(super) sound: bool,
 }
 
