@@ -143,12 +143,12 @@ pub fn GraphView(app: App) -> impl IntoView {
             app.select(Target::Line { file: span.file.clone(), line: span.line });
         }
     };
+    let corner = move || host.get_untracked().map(|host| host.get_bounding_client_rect()).map_or((0.0, 0.0), |rect| (rect.left(), rect.top()));
     let wheel = move |event: WheelEvent| {
         event.prevent_default();
         if event.ctrl_key() || event.meta_key() || event.delta_mode() != 0 || event.delta_y().abs() >= 80.0 {
-            let corner = host.get_untracked().map(|host| host.get_bounding_client_rect()).map_or((0.0, 0.0), |rect| (rect.left(), rect.top()));
-            let at = (f64::from(event.client_x()) - corner.0, f64::from(event.client_y()) - corner.1);
-            zoom(0.998_f64.powf(event.delta_y()), at);
+            let (left, top) = corner();
+            zoom(0.998_f64.powf(event.delta_y()), (f64::from(event.client_x()) - left, f64::from(event.client_y()) - top));
         } else {
             touched.set(true);
             sight.update(|sight| {
@@ -157,17 +157,31 @@ pub fn GraphView(app: App) -> impl IntoView {
             });
         }
     };
-    let held = StoredValue::new(None::<(f64, f64)>);
-    let down = move |event: PointerEvent| held.set_value(Some((f64::from(event.client_x()), f64::from(event.client_y()))));
+    // Pointers that are down, and where: one moves the graph, two zoom.
+    let held = StoredValue::new(Vec::<(i32, (f64, f64))>::new());
+    let place = |event: &PointerEvent| (f64::from(event.client_x()), f64::from(event.client_y()));
+    let up = move |event: PointerEvent| held.update_value(|held| held.retain(|(id, _)| *id != event.pointer_id()));
+    let down = move |event: PointerEvent| held.update_value(|held| held.push((event.pointer_id(), place(&event))));
     let moved = move |event: PointerEvent| {
-        let Some((x, y)) = held.get_value().filter(|_| event.buttons() == 1) else { return };
-        let (now_x, now_y) = (f64::from(event.client_x()), f64::from(event.client_y()));
-        held.set_value(Some((now_x, now_y)));
+        let (id, now) = (event.pointer_id(), place(&event));
+        if event.buttons() != 1 {
+            return up(event);
+        }
+        let all = held.get_value();
+        let Some((_, before)) = all.iter().find(|(its, _)| *its == id) else { return };
         touched.set(true);
-        sight.update(|sight| {
-            sight.x -= (now_x - x) / sight.scale;
-            sight.y -= (now_y - y) / sight.scale;
-        });
+        match all.iter().find(|(its, _)| *its != id) {
+            Some((_, other)) => {
+                let from_other = |of: (f64, f64)| (of.0 - other.0).hypot(of.1 - other.1).max(1.0);
+                let (left, top) = corner();
+                zoom(from_other(now) / from_other(*before), ((now.0 + other.0) / 2.0 - left, (now.1 + other.1) / 2.0 - top));
+            }
+            None => sight.update(|sight| {
+                sight.x -= (now.0 - before.0) / sight.scale;
+                sight.y -= (now.1 - before.1) / sight.scale;
+            }),
+        }
+        held.update_value(|held| held.iter_mut().filter(|(its, _)| *its == id).for_each(|(_, at)| *at = now));
     };
     let keys = move |event: KeyboardEvent| {
         let next = drawing.with_untracked(|drawing| {
@@ -304,7 +318,7 @@ pub fn GraphView(app: App) -> impl IntoView {
                 <div
                     class="graph" class:threaded=move || app.thread.with(Option::is_some) node_ref=host tabindex="0" role="application"
                     aria-label="Graph. Arrows walk along the lines, Enter selects, plus and minus zoom. The button As text shows the same as a list."
-                    on:wheel=wheel on:pointerdown=down on:pointermove=moved on:pointerup=move |_| held.set_value(None) on:keydown=keys
+                    on:wheel=wheel on:pointerdown=down on:pointermove=moved on:pointerup=up on:pointercancel=up on:pointerleave=up on:keydown=keys
                 >
                     <Canvas lit=lit drawing=drawing sight=sight cursor=cursor choose=Callback::new(move |frame: Frame| choose(&frame)) room=room />
                     <div class="zoom" on:pointerdown=move |event| event.stop_propagation()>
