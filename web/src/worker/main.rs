@@ -10,6 +10,7 @@ mod compare;
 mod drawing;
 #[cfg(target_arch = "wasm32")]
 mod lines;
+#[cfg(target_arch = "wasm32")]
 mod request;
 #[cfg(target_arch = "wasm32")]
 mod session;
