@@ -232,7 +232,7 @@ pub struct Named {
 }
 
 /// A range of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Hash, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// The file's name.
     pub file: String,
@@ -501,7 +501,7 @@ pub struct Drawing {
 }
 
 /// A box of the graph.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Frame {
     /// Its id.
     pub id: String,

@@ -85,22 +85,22 @@ struct Patch<T> {
     content: Vec<T>,
 }
 
-fn patches<T>(content: impl Iterator<Item = ([Tile; 2], T)>, hash: impl Fn(&T, &mut DefaultHasher)) -> Vec<Patch<T>> {
+/// `besides` is what else all of them show.
+fn patches<T: Hash>(content: impl Iterator<Item = ([Tile; 2], T)>, besides: bool) -> Vec<Patch<T>> {
     let mut by_tiles: BTreeMap<[Tile; 2], Vec<T>> = BTreeMap::new();
     for (tiles, one) in content {
         by_tiles.entry(tiles).or_default().push(one);
     }
     let patch = |(tiles, content): ([Tile; 2], Vec<T>)| {
         let mut hasher = DefaultHasher::new();
-        tiles.hash(&mut hasher);
-        content.iter().for_each(|one| hash(one, &mut hasher));
+        (tiles, &content, besides).hash(&mut hasher);
         Patch { key: hasher.finish(), tiles, content }
     };
     by_tiles.into_iter().map(patch).collect()
 }
 
 /// A line with what it says of its ends.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Hash)]
 struct Drawn {
     ends: [String; 2],
     class: String,
@@ -123,11 +123,7 @@ impl Drawn {
 }
 
 fn boxes(drawing: &Drawing) -> Vec<Patch<Frame>> {
-    let frames = drawing.frames.iter().map(|frame| ([tile_of(frame); 2], frame.clone()));
-    patches(frames, |frame, hasher| {
-        (&frame.id, frame.errors, frame.warnings, &frame.title, &frame.reason, frame.width, frame.x, frame.y).hash(hasher);
-        (drawing.compact, &frame.caption, frame.span.as_ref().map(|span| span.line)).hash(hasher);
-    })
+    patches(drawing.frames.iter().map(|frame| ([tile_of(frame); 2], frame.clone())), drawing.compact)
 }
 
 fn lines(drawing: &Drawing) -> Vec<Patch<Drawn>> {
@@ -135,7 +131,7 @@ fn lines(drawing: &Drawing) -> Vec<Patch<Drawn>> {
         let (from, to) = (drawing.frames.get(line.from)?, drawing.frames.get(line.to)?);
         Some(([tile_of(from), tile_of(to)], Drawn::of(line, from, to)))
     });
-    patches(lines, |line, hasher| (&line.ends, &line.class, &line.course, &line.told).hash(hasher))
+    patches(lines, false)
 }
 
 /// The boxes and lines.
