@@ -443,6 +443,9 @@ pub struct RouteRow {
 /// What became of a resource, as `chancery_core::explain::LedgerRow` tells it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LedgerRow {
+    /// Whose controller it is about, where several stand side by side.
+    #[serde(default)]
+    pub dialect: Option<String>,
     /// Its name.
     pub resource: ResourceRef,
     /// `emitted`, `merged`, `shadowed`, `ignored` or `invalid`.

@@ -10,6 +10,7 @@ use crate::order::Order as _;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use hashbrown::{HashMap, HashSet};
 
 /// What makes two findings the same.
@@ -44,7 +45,8 @@ pub fn findings_of_all(sides: &[Compilation]) -> Vec<Finding> {
 }
 
 /// The ledgers of all sides, one after another. What a controller does not read is in that of another; what nobody reads is in the first.
-pub fn ledger_of_all(sides: &[Compilation]) -> Vec<LedgerRow> {
+pub fn ledger_of_all<C: Borrow<Compilation>>(sides: &[C]) -> Vec<LedgerRow> {
+    let sides: Vec<&Compilation> = sides.iter().map(Borrow::borrow).collect();
     let mut all = Vec::new();
     for (at, side) in sides.iter().enumerate() {
         let is_read = |other: &Compilation, row: &LedgerRow| side.objects.get(row.object).is_some_and(|object| other.dialect.reads(&object.key));
@@ -61,8 +63,8 @@ pub fn ledger_of_all(sides: &[Compilation]) -> Vec<LedgerRow> {
 }
 
 /// The graphs of all sides as one: the resources stand once, and each Envoy has its own parts, whose ids begin with the dialect.
-pub fn graph_of_all(sides: &[Compilation]) -> Graph {
-    let graphs = sides.iter().map(|side| (side.dialect.name(), graph(side, &Positions::new(&side.inputs, &side.objects))));
+pub fn graph_of_all<C: Borrow<Compilation>>(sides: &[C]) -> Graph {
+    let graphs = sides.iter().map(Borrow::borrow).map(|side| (side.dialect.name(), graph(side, &Positions::new(&side.inputs, &side.objects))));
     let mut graphs: Vec<(&'static str, Graph)> = graphs.collect();
     if graphs.len() == 1
         && let Some((_, only)) = graphs.pop()

@@ -198,6 +198,30 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
   });
 });
 
+describe("two controllers", () => {
+  test("stand in one graph and one ledger", async () => {
+    const { page, errors, close } = await visit();
+    await load(page, { "proxy.yaml": `apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: shop, namespace: shop}
+spec:
+  virtualhost: {fqdn: proxy.example.com}
+  routes: [{services: [{name: web, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{port: 80}]}
+` });
+    for (const caption of ["ambassador · cluster", "contour · cluster"]) await page.locator(".box", { hasText: caption }).first().waitFor();
+    assert.equal(await page.locator(".box", { hasText: "HTTPProxy" }).count(), 1);
+    await page.click("#tab-findings");
+    await page.locator(".group-name", { hasText: "All 8 inputs have an effect" }).waitFor();
+    assert.deepEqual(errors, []);
+    await close();
+  });
+});
+
 describe("on paper", () => {
   test("stand the findings alone, dark on white", async () => {
     const { page, close } = await visit({ theme: "dark" });

@@ -16,7 +16,8 @@ use chancery_core::dialect::Dialect;
 use chancery_core::explain::compare::SideSource;
 use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
 use chancery_core::explain::{
-    self, EnvoyConfig, Finding, Positions, ResourceRef, View, Viewed, completions, count_routes, findings_of_all, hover, ledger, routes,
+    self, EnvoyConfig, Finding, Positions, ResourceRef, View, Viewed, completions, count_routes, findings_of_all, graph_of_all, hover, ledger_of_all,
+    routes,
 };
 use chancery_core::resource::{Input, Inputs, SourceId};
 use chancery_core::text::{to_json, to_yaml};
@@ -29,6 +30,8 @@ use std::collections::BTreeMap;
 pub struct Session {
     compiler: Compiler,
     compilation: Compilation,
+    /// The same input for the other dialects that it has.
+    others: Vec<Compilation>,
     /// What it was compiled with.
     options: Options,
     /// What Envoy gets of it, when it was asked for.
@@ -134,7 +137,7 @@ impl Session {
             }
             Question::Picture(focus) => fine(&drawing::picture_of(self.whole_graph(), &focus)),
             Question::Seek { text, focus } => fine(&drawing::seek(self.whole_graph(), &focus, &text)),
-            Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
+            Question::Ledger => fine(&ledger_of_all(&self.sides())),
             Question::Hover(spot) => {
                 let found = self.spot(&spot).and_then(|(source, offset)| hover(&self.compilation, &self.positions(), source, offset));
                 let makes = if found.is_some() { self.makes(spot) } else { Vec::new() };
@@ -202,6 +205,11 @@ impl Session {
         Ok(loaded.compare(&now, config))
     }
 
+    /// Of all dialects, the one that is shown first.
+    fn sides(&self) -> Vec<&Compilation> {
+        std::iter::once(&self.compilation).chain(&self.others).collect()
+    }
+
     fn positions(&self) -> Positions<'_> {
         Positions::new(&self.compilation.inputs, &self.compilation.objects)
     }
@@ -235,7 +243,8 @@ impl Session {
         }
         let found = findings_of_all(&sides);
         let shown = sides.iter().position(|side| Some(side.dialect) == wanted).unwrap_or_default();
-        self.compilation = if shown < sides.len() { sides.swap_remove(shown) } else { Compilation::default() };
+        self.compilation = if shown < sides.len() { sides.remove(shown) } else { Compilation::default() };
+        self.others = sides;
         let took = js_sys::Date::now() - start;
         self.before.append(&mut self.trees);
         self.graph = None;
@@ -258,8 +267,8 @@ impl Session {
     }
 
     fn whole_graph(&mut self) -> &explain::Graph {
-        let compilation = &self.compilation;
-        self.graph.get_or_insert_with(|| explain::graph(compilation, &Positions::new(&compilation.inputs, &compilation.objects)))
+        let graph = self.graph.take().unwrap_or_else(|| graph_of_all(&self.sides()));
+        self.graph.insert(graph)
     }
 
     /// A document, made when it is first asked for.

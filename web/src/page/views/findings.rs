@@ -7,7 +7,7 @@ use crate::state::App;
 use chancery_web::protocol::{Finding, LedgerRow, Question};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const SEVERITIES: [&str; 3] = ["error", "warning", "notice"];
 
@@ -184,16 +184,20 @@ pub fn words(text: &str) -> AnyView {
 /// What had no effect.
 #[component]
 fn Idle(app: App, ledger: RwSignal<Vec<LedgerRow>>) -> impl IntoView {
-    let idle = move || {
-        ledger.with(|rows| rows.iter().filter(|row| matches!(row.state.as_str(), "ignored" | "shadowed" | "invalid")).cloned().collect::<Vec<_>>())
-    };
+    // Of several controllers, it is enough that one has a use for an input.
+    let input = |row: &LedgerRow| (row.resource.to_string(), row.span.clone());
+    let is_idle = |row: &&LedgerRow| matches!(row.state.as_str(), "ignored" | "shadowed" | "invalid");
     move || {
-        let rows = idle();
-        let total = ledger.with(Vec::len);
+        let (rows, idle, total) = ledger.with(|rows| {
+            let all: HashSet<_> = rows.iter().map(input).collect();
+            let used: HashSet<_> = rows.iter().filter(|row| !is_idle(row)).map(input).collect();
+            let idle = rows.iter().filter(is_idle).filter(|row| !used.contains(&input(row))).cloned().collect::<Vec<_>>();
+            (idle, all.len() - used.len(), all.len())
+        });
         if total == 0 {
             return ().into_any();
         }
-        let title = match rows.len() {
+        let title = match idle {
             0 => format!("All {total} inputs have an effect"),
             1 => format!("1 of {total} inputs had no effect"),
             count => format!("{count} of {total} inputs had no effect"),
@@ -205,6 +209,7 @@ fn Idle(app: App, ledger: RwSignal<Vec<LedgerRow>>) -> impl IntoView {
                 (.., Some(why)) => why.replace('-', " "),
                 _ => String::new(),
             };
+            let said = row.dialect.iter().map(|dialect| format!("{dialect}: {said}")).next().unwrap_or(said);
             let span = row.span.clone();
             let label = span.as_ref().map(|span| format!("{}:{}", span.file, span.line)).unwrap_or_default();
             view! {
