@@ -7,6 +7,7 @@ import { launch, packed, serve, test } from "../browser.mjs";
 const api = "apiVersion: getambassador.io/v3alpha1\n";
 const gateway = `${api}kind: Listener\nmetadata: {name: http}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n---\n${api}kind: Host\nmetadata: {name: all}\nspec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}\n---\n`;
 const mapping = (name, more = "") => `${gateway}${api}kind: Mapping\nmetadata: {name: ${name}}\nspec: {prefix: /${name}/, service: ${name}, hostname: '*'${more}}\n`;
+const secretive = `${api}kind: Host\nmetadata: {name: safe}\nspec: {hostname: safe.example.com, tlsSecret: {name: elsewhere}}\n`;
 
 const element = (attributes, text) =>
   `<chancery-playground ${attributes}><script type="application/yaml" data-name="inline.yaml">\n${text.replace(/^/gm, "      ")}</script></chancery-playground>`;
@@ -22,6 +23,7 @@ before(async () => {
     "/far/": host(`${element('embed="routes"', mapping("near"))}<div style="height: 6000px"></div>${element('embed="routes" readonly', mapping("far"))}`),
     "/src/": host('<chancery-playground embed="routes" src="/files/shop.yaml"></chancery-playground><chancery-playground embed="routes" src="/files/none.yaml"></chancery-playground>'),
     "/files/shop.yaml": mapping("shop"),
+    "/options/": host(element('embed="findings" options="missing-secrets=assume"', secretive)),
   };
   server = await serve(hosts, { "/package/": folder.path });
 });
@@ -57,6 +59,15 @@ describe("the element", () => {
     await page.waitForFunction(() => document.querySelector("chancery-playground").style.height !== "420px");
     // The indentation of the host is none of the file's.
     assert.match(await page.evaluate(() => document.querySelector("chancery-playground").files[0].text), /^apiVersion: .*\nkind: Listener\n/);
+    await close();
+  });
+
+  test("compiles with the options that it names", async () => {
+    const { page, close } = await visit("options/");
+    const frame = page.frameLocator("chancery-playground iframe");
+    await frame.locator(".finding", { hasText: "taken to exist" }).waitFor();
+    await page.evaluate(() => document.querySelector("chancery-playground").removeAttribute("options"));
+    await frame.locator(".finding", { hasText: "no Secret" }).waitFor();
     await close();
   });
 

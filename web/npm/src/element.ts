@@ -51,7 +51,7 @@ pre { overflow: auto; padding: 12px; font: 12.5px/1.6 ui-monospace, monospace; }
  * ```
  */
 export class ChanceryPlayground extends HTMLElement {
-  static readonly observedAttributes = ["embed", "theme", "readonly", "src", "height", "dialect", "page"];
+  static readonly observedAttributes = ["embed", "theme", "readonly", "src", "height", "dialect", "options", "page"];
 
   readonly #root = this.attachShadow({ mode: "open" });
   #frame: HTMLIFrameElement | undefined;
@@ -129,7 +129,7 @@ export class ChanceryPlayground extends HTMLElement {
     if (name === "height") this.#resize();
     else if (name === "theme" && after) this.#say({ type: "chancery:set", theme: after });
     else if (name === "embed" && this.#alone(before) === this.#alone(after)) this.#say({ type: "chancery:set", view: this.embed });
-    else if (name === "src" || name === "dialect") {
+    else if (name === "src" || name === "dialect" || name === "options") {
       if (name === "src") this.#files = undefined;
       this.#load();
     } else if (this.#frame) {
@@ -208,7 +208,7 @@ export class ChanceryPlayground extends HTMLElement {
     const src = this.getAttribute("src");
     if (this.#files || !src) {
       const files = this.files;
-      if (files.length) this.#say({ type: "chancery:load", files, dialect: this.getAttribute("dialect") });
+      if (files.length) this.#say({ type: "chancery:load", files, dialect: this.getAttribute("dialect"), options: this.getAttribute("options") });
       return;
     }
     this.#fetched?.abort();

@@ -1,6 +1,6 @@
 //! Standing in another page: what that page may say, and what it is told.
 //!
-//! The other page says `{type: "chancery:load", files: [{name, text}], dialect}` or `{type: "chancery:set", view, theme}`; it is told
+//! The other page says `{type: "chancery:load", files: [{name, text}], dialect, options}` or `{type: "chancery:set", view, theme}`; it is told
 //! `chancery:ready`, `chancery:compiled`, `chancery:size`, and `chancery:changed` with the files once somebody changes them. Nothing is ever
 //! sent but that, and nothing where the page stands alone.
 //!
@@ -23,6 +23,9 @@ struct Said {
     files: Vec<SourceFile>,
     #[serde(default)]
     dialect: Option<String>,
+    /// As words: `missing-secrets=assume`.
+    #[serde(default)]
+    options: Option<String>,
     #[serde(default)]
     view: Option<String>,
     #[serde(default)]
@@ -65,7 +68,7 @@ pub fn start(app: App) {
         match said.what.as_str() {
             "chancery:load" => {
                 given.set_value(said.files.clone());
-                app.load(Work { files: said.files, dialect: said.dialect, options: None }, Vec::new());
+                app.load(Work { files: said.files, dialect: said.dialect, options: said.options.map(serde_json::Value::String) }, Vec::new());
             }
             "chancery:set" => {
                 if let Some(view) = said.view.and_then(|name| crate::state::View::ALL.into_iter().find(|view| view.name() == name)) {
