@@ -292,11 +292,15 @@ impl Session {
     }
 
     fn rows(&mut self, doc: Doc, from: u32, count: u32) -> Rows {
-        if !self.trees.contains_key(&doc) && self.selected.is_some() {
-            self.tree(doc);
-            self.thread();
-        }
+        let is_new = !self.trees.contains_key(&doc);
         self.tree(doc);
+        // What was selected before it was there.
+        if let Some(target) = self.selected.as_ref().filter(|_| is_new) {
+            let core = thread::core_thread(target, &self.compilation, &self.trees);
+            if let Some(tree) = self.trees.get_mut(&doc) {
+                let _ = tree.light(&thread::places(target, &core, &self.compilation, doc, tree));
+            }
+        }
         match self.trees.get(&doc) {
             Some(tree) => tree.rows(from, count, &self.compilation),
             None => Rows::default(),
@@ -311,8 +315,7 @@ impl Session {
         let mut thread = thread::told(&target, &core, &self.compilation, &self.trees);
         let mut rows = Vec::new();
         for (doc, tree) in &mut self.trees {
-            let own = thread::own_place(&target, *doc, tree);
-            let pointers = own.map_or_else(|| core.places(&self.compilation, tree.map()), |own| vec![own]);
+            let pointers = thread::places(&target, &core, &self.compilation, *doc, tree);
             if let Some(row) = tree.light(&pointers) {
                 rows.push((*doc, row));
             }

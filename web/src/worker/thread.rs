@@ -28,12 +28,17 @@ pub fn core_thread(target: &Target, compilation: &Compilation, trees: &Trees) ->
 }
 
 /// The place in its own document that was selected.
-pub fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
+fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
     match target {
         Target::Place { doc: its, pointer } if *its == doc => Some(pointer.clone()),
         Target::Row { doc: its, node } if *its == doc => Some(tree.pointer(*node)),
         _ => None,
     }
+}
+
+/// The places of a document that belong to a target: the one that was chosen in it, or all of its thread.
+pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc: Doc, tree: &Tree) -> Vec<String> {
+    own_place(target, doc, tree).map_or_else(|| core.places(compilation, tree.map()), |own| Vec::from([own]))
 }
 
 /// All but the rows.

@@ -87,9 +87,9 @@ pub fn RoutesView(app: App) -> impl IntoView {
     let request = Memo::new(move |_| text.with(|text| request_of(text)).filter(|_| !as_words.get()));
     Effect::new(move |_| {
         app.generation.track();
-        let Some((host, path)) = request.get() else { return wanted.set(Wanted::Words(text.get())) };
+        let asked = request.get();
+        let Some((host, path)) = asked.clone() else { return wanted.set(Wanted::Words(text.get())) };
         spawn_local(async move {
-            let asked = request.get_untracked();
             if let Ok(places) = ask::<HashSet<String>>(Question::RoutesFor { host, path }).await
                 && request.try_get_untracked() == Some(asked)
             {
