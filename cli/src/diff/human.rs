@@ -4,7 +4,7 @@
 
 use crate::dump;
 use crate::style::{Style, count, plain};
-use chancery_core::config::Takes;
+use chancery_core::compilation::Takes;
 use chancery_core::explain::compare::{Change, ChangeKind, Comparison, RequestChange, Requests, SettingView};
 use chancery_core::explain::{OriginView, Running};
 use std::collections::HashMap;
