@@ -8,12 +8,13 @@
 use super::whole::{Whole, tables, written};
 use crate::backend::envoy::v3::{self, pb};
 use crate::diagnostic::{Place, codes};
-use crate::explain::{ResourceRef, simulate};
+use crate::explain::ResourceRef;
 use crate::ir::{Ir, Json};
 use crate::order::Gather as _;
 use crate::re2::engine::{Regex, literal_prefix};
 use crate::re2::language::Language;
 use crate::resource::Origin;
+use crate::simulate;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};

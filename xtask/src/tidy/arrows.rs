@@ -32,9 +32,34 @@ const MODULES: &[(&str, &[&str])] = &[
     ("dialect/gateway_api", &["order", "text", "resource", "diagnostic", "schema", "compilation", "dialect/kubernetes"]),
     ("dialect/*", &["order", "text", "resource", "diagnostic", "schema", "compilation", "ir", "re2", "dialect/kubernetes", "dialect/gateway_api"]),
     ("compile", &["text", "resource", "diagnostic", "compilation", "ir", "backend"]),
-    ("explain", &["order", "text", "resource", "diagnostic", "schema", "compilation", "ir", "re2", "backend", "dialect/kubernetes"]),
-    ("convert", &["order", "text", "resource", "diagnostic", "compilation", "backend", "dialect", "compile", "explain"]),
-    ("check", &["order", "text", "resource", "diagnostic", "compilation", "ir", "re2", "backend", "dialect/kubernetes", "compile", "explain"]),
+    ("envoy_config", &["order", "text", "ir", "backend"]),
+    ("simulate", &["order", "text", "re2", "backend", "envoy_config"]),
+    (
+        "explain",
+        &["order", "text", "resource", "diagnostic", "schema", "compilation", "ir", "backend", "dialect/kubernetes", "envoy_config", "simulate"],
+    ),
+    ("compare", &["order", "text", "resource", "schema", "compilation", "re2", "backend", "envoy_config", "simulate", "explain"]),
+    (
+        "convert",
+        &[
+            "order",
+            "text",
+            "resource",
+            "diagnostic",
+            "compilation",
+            "backend",
+            "dialect",
+            "compile",
+            "envoy_config",
+            "simulate",
+            "explain",
+            "compare",
+        ],
+    ),
+    (
+        "check",
+        &["order", "text", "resource", "diagnostic", "compilation", "ir", "re2", "backend", "dialect/kubernetes", "compile", "simulate", "explain"],
+    ),
     ("lib", &["ir", "dialect/ambassador"]),
 ];
 

@@ -8,7 +8,7 @@
 use super::request::Request;
 use super::simulation::{ChainTried, Connection, Failed};
 use crate::backend::envoy::v3::pb;
-use crate::explain::{EnvoyConfig, Placed};
+use crate::envoy_config::{EnvoyConfig, Placed};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -26,7 +26,7 @@ pub(super) struct Chosen<'a> {
 }
 
 /// Address and port that a listener is bound to.
-pub(in crate::explain) fn bound(listener: &Listener) -> Option<(&str, u32, bool)> {
+pub(crate) fn bound(listener: &Listener) -> Option<(&str, u32, bool)> {
     use pb::base::{address::Address, socket_address::PortSpecifier, socket_address::Protocol};
     match listener.address.as_ref()?.address.as_ref()? {
         Address::SocketAddress(address) => match &address.port_specifier {
@@ -38,7 +38,7 @@ pub(in crate::explain) fn bound(listener: &Listener) -> Option<(&str, u32, bool)
 }
 
 /// Whether a chain speaks TLS.
-pub(in crate::explain) fn is_tls(chain: &FilterChain) -> bool {
+pub(crate) fn is_tls(chain: &FilterChain) -> bool {
     chain.transport_socket.as_ref().is_some_and(|socket| !socket.name.contains("raw_buffer"))
 }
 
@@ -228,7 +228,7 @@ pub(super) fn chain_name(chain: &FilterChain, index: usize) -> String {
 }
 
 /// The chain of a listener that takes the connection of a request.
-pub(in crate::explain) fn chain_of<'a>(listener: &'a Placed<Listener>, port: u32, request: &Request) -> Option<(usize, &'a FilterChain)> {
+pub(crate) fn chain_of<'a>(listener: &'a Placed<Listener>, port: u32, request: &Request) -> Option<(usize, &'a FilterChain)> {
     filter_chain(&Chosen { listener, why: None, port }, request).0
 }
 

@@ -3,7 +3,7 @@
 //! What must not be here: finding them.
 
 use crate::explain::OriginView;
-use crate::explain::simulate::{ClusterShare, Outcome, Request, RouteRef, Simulation};
+use crate::simulate::{ClusterShare, Outcome, Request, RouteRef, Simulation};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -257,7 +257,7 @@ fn curl(request: &Request, url: &str, headers: &[(String, String)], port: Option
         let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
         out.push_str(&format!(" -H {}", quoted(&header)));
     }
-    let host = crate::explain::simulate::host_of(&request.authority);
+    let host = crate::simulate::host_of(&request.authority);
     // What the handshake names is the URL's host.
     let other = request.sni.as_deref().filter(|sni| request.tls && *sni != host);
     let url = match other {

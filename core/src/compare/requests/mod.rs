@@ -28,7 +28,7 @@ pub use report::{Answer, Difference, RequestChange, RequestPlace, Requests, Witn
 
 use super::Side;
 use crate::backend::envoy::v3::pb;
-use crate::explain::simulate::Gateway;
+use crate::simulate::Gateway;
 use alloc::string::String;
 
 /// The name of what a cluster reaches, where another than its addresses tells it better.

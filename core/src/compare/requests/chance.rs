@@ -10,7 +10,7 @@ use super::hosts::place;
 use super::reach;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
-use crate::explain::simulate::{Outcome, Simulation, fraction};
+use crate::simulate::{Outcome, Simulation, fraction};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::string::String;

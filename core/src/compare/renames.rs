@@ -5,7 +5,8 @@
 
 use super::{Change, ChangeKind, Side};
 use crate::backend::envoy::v3::pb;
-use crate::explain::{EnvoyConfig, OriginView, ResourceRef};
+use crate::envoy_config::EnvoyConfig;
+use crate::explain::{OriginView, ResourceRef};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};

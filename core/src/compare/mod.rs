@@ -16,9 +16,10 @@ mod resources;
 pub use fields::FieldChange;
 pub use requests::{Answer, Difference, Doors, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
 
-use super::{EnvoyConfig, OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::compilation::{self, GatewayRef, Takes};
+use crate::envoy_config::EnvoyConfig;
+use crate::explain::{OriginView, Positions};
 use crate::text::{Node, to_json};
 use alloc::string::String;
 use alloc::vec::Vec;

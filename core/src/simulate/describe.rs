@@ -9,7 +9,7 @@ use super::matcher::{parts, string_words};
 use super::request::Headers;
 use super::simulation::{ClusterView, FilterStep, Setting};
 use crate::backend::envoy::v3::pb;
-use crate::explain::EnvoyConfig;
+use crate::envoy_config::EnvoyConfig;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -115,7 +115,7 @@ impl Values<'_> {
 }
 
 /// What is done where a header is there already. `append` is what older configurations say.
-pub(in crate::explain) fn header_action(of: &HeaderValueOption) -> HeaderAppendAction {
+pub(crate) fn header_action(of: &HeaderValueOption) -> HeaderAppendAction {
     match of.append {
         Some(true) => HeaderAppendAction::AppendIfExistsOrAdd,
         Some(false) => HeaderAppendAction::OverwriteIfExistsOrAdd,

@@ -5,10 +5,10 @@
 
 use super::work::Work;
 use crate::backend::envoy::v3::pb;
-use crate::explain::simulate::string_words;
 use crate::order::Gather as _;
 use crate::re2::engine::Regex;
 use crate::re2::language::{Language, Tried, texts};
+use crate::simulate::string_words;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

@@ -6,7 +6,7 @@ use super::behaviour::{self, Met};
 use super::report::{Answer, Difference, Found, Groups, RequestChange, RequestPlace, Requests, Witness, told};
 use super::{RequestOptions, Side, reach};
 use crate::explain::OriginView;
-use crate::explain::simulate::{Gateway, Request, Simulation};
+use crate::simulate::{Gateway, Request, Simulation};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -4,7 +4,7 @@ use super::{Gateway, Outcome, Request, Simulation};
 use crate::compilation::Options;
 use crate::compile::compile;
 use crate::dialect;
-use crate::explain::EnvoyConfig;
+use crate::envoy_config::EnvoyConfig;
 use crate::resource::Inputs;
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -124,7 +124,7 @@ pub(super) fn port_of(authority: &str) -> Option<&str> {
 }
 
 /// The authority without its port.
-pub(in crate::explain) fn host_of(authority: &str) -> &str {
+pub(crate) fn host_of(authority: &str) -> &str {
     port_start(authority).and_then(|at| authority.get(..at)).unwrap_or(authority)
 }
 

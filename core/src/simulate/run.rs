@@ -13,7 +13,7 @@ use super::simulation::{ClusterShare, HeaderChange, HostChoice, Outcome, Place, 
 use super::table::{Host, Table};
 use super::{Detail, Gateway, Protocol, Request};
 use crate::backend::envoy::v3::pb;
-use crate::explain::envoy_config::managers_of;
+use crate::envoy_config::managers_of;
 use crate::order::Order as _;
 use alloc::borrow::ToOwned;
 use alloc::format;

@@ -2,9 +2,9 @@
 
 use super::{RequestOptions, Requests, requests};
 use crate::backend::envoy::v3::pb;
-use crate::explain::compare::Side;
-use crate::explain::simulate::{Gateway, Request, Simulation};
-use crate::explain::{EnvoyConfig, Placed};
+use crate::compare::Side;
+use crate::envoy_config::{EnvoyConfig, Placed};
+use crate::simulate::{Gateway, Request, Simulation};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

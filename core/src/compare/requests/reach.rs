@@ -5,8 +5,8 @@
 use super::Reaches;
 use super::frames::{Residue, residue};
 use crate::backend::envoy::v3::pb;
-use crate::explain::simulate::{Gateway, addresses};
 use crate::order::Order as _;
+use crate::simulate::{Gateway, addresses};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -62,7 +62,7 @@ pub(super) fn settings(before: &Cluster, after: &Cluster) -> Vec<Residue> {
 }
 
 /// Names under which the sides have other things.
-pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a [crate::explain::Placed<Cluster>]; 2]) -> BTreeSet<&'a str> {
+pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a [crate::envoy_config::Placed<Cluster>]; 2]) -> BTreeSet<&'a str> {
     let [old, new] = sides;
     let mut out = BTreeSet::new();
     for placed in old {

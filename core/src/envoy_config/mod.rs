@@ -6,6 +6,10 @@
 //!
 //! What must not be here: what a message means, and reading of files.
 
+mod running;
+
+pub use running::{Accepted, Refused, Running};
+
 use crate::backend::envoy::{self, v3, v3::pb};
 use crate::ir::Ir;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -78,7 +82,7 @@ impl EnvoyConfig {
     }
 
     /// What a gateway gets: its bootstrap, routes and endpoints inline. Pointers are those of
-    /// [`View::Envoy`](super::View::Envoy). No key material is in it.
+    /// `explain::View::Envoy`. No key material is in it.
     #[must_use]
     pub fn of(ir: &Ir) -> Self {
         Self::of_bootstrap(v3::bootstrap(ir, &envoy::Options::default()))

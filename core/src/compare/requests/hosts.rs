@@ -15,7 +15,7 @@ use super::reach;
 use super::report::RequestPlace;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
-use crate::explain::simulate::{Simulation, Table};
+use crate::simulate::{Simulation, Table};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;

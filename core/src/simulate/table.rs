@@ -18,10 +18,10 @@ use once_cell::race::OnceBox;
 use pb::route::{Route, RouteConfiguration, RouteMatch, VirtualHost};
 
 /// A table of routes with its indexes.
-pub(in crate::explain) struct Table<'a> {
-    pub(in crate::explain) config: &'a RouteConfiguration,
+pub(crate) struct Table<'a> {
+    pub(crate) config: &'a RouteConfiguration,
     /// Where it stands.
-    pub(in crate::explain) pointer: String,
+    pub(crate) pointer: String,
     exact: HashMap<String, usize>,
     /// `*.example.com` without its star, by length.
     suffixes: BTreeMap<usize, HashMap<String, usize>>,
@@ -32,15 +32,15 @@ pub(in crate::explain) struct Table<'a> {
 }
 
 /// A virtual host that was found, and how.
-pub(in crate::explain) struct Found<'a> {
-    pub(in crate::explain) index: usize,
-    pub(in crate::explain) host: &'a VirtualHost,
-    pub(in crate::explain) by: &'static str,
-    pub(in crate::explain) domain: String,
+pub(crate) struct Found<'a> {
+    pub(crate) index: usize,
+    pub(crate) host: &'a VirtualHost,
+    pub(crate) by: &'static str,
+    pub(crate) domain: String,
 }
 
 impl<'a> Table<'a> {
-    pub(in crate::explain) fn new(config: &'a RouteConfiguration, pointer: String) -> Self {
+    pub(crate) fn new(config: &'a RouteConfiguration, pointer: String) -> Self {
         let mut table = Self {
             config,
             pointer,
@@ -68,14 +68,14 @@ impl<'a> Table<'a> {
     }
 
     /// The name under which a request's host is looked for.
-    pub(in crate::explain) fn looked_for(&self, authority: &str) -> String {
+    pub(crate) fn looked_for(&self, authority: &str) -> String {
         let host = if self.config.ignore_port_in_host_matching { host_of(authority) } else { authority };
         host.to_ascii_lowercase()
     }
 
     /// The virtual host: by the exact name, else by the longest suffix, else by the longest prefix, else the one for all.
     /// `RouteMatcher::findVirtualHost` in `source/common/router/config_impl.cc` of Envoy.
-    pub(in crate::explain) fn host(&self, looked_for: &str) -> Option<Found<'a>> {
+    pub(crate) fn host(&self, looked_for: &str) -> Option<Found<'a>> {
         let found = |index: usize, by, domain: String| Some(Found { index, host: self.config.virtual_hosts.get(index)?, by, domain });
         if let Some(index) = self.exact.get(looked_for) {
             return found(*index, "exact", looked_for.into());
@@ -97,21 +97,21 @@ impl<'a> Table<'a> {
     }
 
     /// The routes of a virtual host, indexed when first asked for.
-    pub(in crate::explain) fn routes(&self, index: usize) -> Option<&Host<'a>> {
+    pub(crate) fn routes(&self, index: usize) -> Option<&Host<'a>> {
         let host = self.config.virtual_hosts.get(index)?;
         Some(self.hosts.get(index)?.get_or_init(|| Box::new(Host::new(&host.routes))))
     }
 }
 
 /// Routes of a virtual host with their index.
-pub(in crate::explain) struct Host<'a> {
-    pub(in crate::explain) routes: &'a [Route],
+pub(crate) struct Host<'a> {
+    pub(crate) routes: &'a [Route],
     /// Routes for one path.
     exact: HashMap<&'a str, Vec<usize>>,
     /// Routes by what every path that they take begins with.
     prefixes: HashMap<&'a str, Vec<usize>>,
     lengths: BTreeSet<usize>,
-    pub(in crate::explain) patterns: Patterns<'a>,
+    pub(crate) patterns: Patterns<'a>,
 }
 
 impl<'a> Host<'a> {
@@ -133,7 +133,7 @@ impl<'a> Host<'a> {
     }
 
     /// The routes that could take a path, in their order.
-    pub(in crate::explain) fn candidates(&self, path: &str) -> Vec<usize> {
+    pub(crate) fn candidates(&self, path: &str) -> Vec<usize> {
         let path = without_query(path);
         let mut out: Vec<usize> = self.exact.get(path).into_iter().flatten().copied().collect();
         for length in self.lengths.range(..=path.len()) {
@@ -163,7 +163,7 @@ fn key(of: &RouteMatch) -> Key<'_> {
 
 /// Regular expressions, each compiled when first asked for.
 #[derive(Default)]
-pub(in crate::explain) struct Patterns<'a>(HashMap<&'a str, OnceBox<Result<Regex, String>>>);
+pub(crate) struct Patterns<'a>(HashMap<&'a str, OnceBox<Result<Regex, String>>>);
 
 impl<'a> Patterns<'a> {
     fn learn(&mut self, of: &'a RouteMatch) {
@@ -193,7 +193,7 @@ impl<'a> Patterns<'a> {
     }
 
     /// Whether an expression matches the whole text; the error says why that cannot be told.
-    pub(in crate::explain) fn is_full_match(&self, regex: &str, text: &str) -> Result<bool, String> {
+    pub(crate) fn is_full_match(&self, regex: &str, text: &str) -> Result<bool, String> {
         let compiled = |known: &Result<Regex, String>| known.as_ref().map(|regex| regex.is_full_match(text)).map_err(Clone::clone);
         match self.0.get(regex) {
             Some(known) => compiled(known.get_or_init(|| Box::new(Regex::new(regex)))),

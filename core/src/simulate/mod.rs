@@ -24,14 +24,14 @@ mod simulation;
 mod table;
 mod written;
 
-pub(in crate::explain) use connection::{bound, chain_of, is_tls};
+pub(crate) use connection::{bound, chain_of, is_tls};
 pub(crate) use describe::addresses;
 pub use ending::{Ending, SavedRequest, Verdict, percent};
-pub(in crate::explain) use headers::header_action;
+pub(crate) use headers::header_action;
 pub(crate) use matcher::parts as fraction;
-pub(in crate::explain) use matcher::{path_words, string_words};
-pub(in crate::explain) use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
-pub(in crate::explain) use request::host_of;
+pub(crate) use matcher::{path_words, string_words};
+pub(crate) use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
+pub(crate) use request::host_of;
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
     ChainTried, ClusterShare, ClusterView, Connection, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, Seen, Setting,
@@ -39,13 +39,13 @@ pub use simulation::{
 };
 pub use written::WrittenRequest;
 
-use super::{EnvoyConfig, Placed};
 use crate::backend::envoy::v3::pb;
+use crate::envoy_config::{EnvoyConfig, Placed};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
-pub(in crate::explain) use table::Table;
+pub(crate) use table::Table;
 
 /// An Envoy's configuration, ready to be asked.
 pub struct Gateway<'a> {
@@ -92,7 +92,7 @@ impl<'a> Gateway<'a> {
     }
 
     /// Which route takes a request: only how the choice ends, and where, is told.
-    pub(in crate::explain) fn choose(&self, request: &Request) -> Simulation {
+    pub(crate) fn choose(&self, request: &Request) -> Simulation {
         run::run(self, request, Detail::Route)
     }
 
@@ -119,12 +119,12 @@ impl<'a> Gateway<'a> {
         out
     }
 
-    pub(in crate::explain) fn cluster(&self, name: &str) -> Option<&'a Placed<pb::cluster::Cluster>> {
+    pub(crate) fn cluster(&self, name: &str) -> Option<&'a Placed<pb::cluster::Cluster>> {
         self.clusters.get(name).copied()
     }
 
     /// The endpoints of a cluster as far as they are known.
-    pub(in crate::explain) fn endpoints(&self, of: &'a pb::cluster::Cluster) -> Option<&'a pb::endpoint::ClusterLoadAssignment> {
+    pub(crate) fn endpoints(&self, of: &'a pb::cluster::Cluster) -> Option<&'a pb::endpoint::ClusterLoadAssignment> {
         let service = of.eds_cluster_config.as_ref().map(|eds| if eds.service_name.is_empty() { &of.name } else { &eds.service_name });
         of.load_assignment.as_ref().or_else(|| self.endpoints.get(service?.as_str()).copied())
     }
@@ -142,7 +142,7 @@ impl<'a> Gateway<'a> {
     }
 
     /// The table of routes of a connection manager.
-    pub(in crate::explain) fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, String> {
+    pub(crate) fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, String> {
         use pb::hcm::http_connection_manager::RouteSpecifier;
         let key = match &manager.route_specifier {
             Some(RouteSpecifier::RouteConfig(table)) => Some(address(table)),

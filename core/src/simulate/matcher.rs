@@ -92,7 +92,7 @@ pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<St
 }
 
 /// A path matcher as `prefix /a/`.
-pub(in crate::explain) fn path_words(of: &RouteMatch) -> String {
+pub(crate) fn path_words(of: &RouteMatch) -> String {
     let (name, value) = path_parts(of);
     if value.is_empty() { name.to_owned() } else { format!("{name} {value}") }
 }
@@ -172,7 +172,7 @@ fn string(of: &StringMatcher, text: &str, patterns: &Patterns<'_>) -> bool {
     }
 }
 
-pub(in crate::explain) fn string_words(of: &StringMatcher) -> String {
+pub(crate) fn string_words(of: &StringMatcher) -> String {
     let words = match &of.match_pattern {
         Some(MatchPattern::Exact(text)) => format!("exact {text}"),
         Some(MatchPattern::Prefix(text)) => format!("prefix {text}"),

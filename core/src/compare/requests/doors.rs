@@ -9,9 +9,9 @@ use super::hosts::{self, Known};
 use super::report::RequestPlace;
 use super::work::{Both, Work};
 use crate::backend::envoy::v3::pb;
-use crate::explain::simulate::{Request, Table, bound, chain_of, is_tls};
-use crate::explain::{EnvoyConfig, Placed, managers_of};
+use crate::envoy_config::{EnvoyConfig, Placed, managers_of};
 use crate::order::Order as _;
+use crate::simulate::{Request, Table, bound, chain_of, is_tls};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -324,7 +324,7 @@ fn tables<'a>(work: &mut Work<'_, 'a>, tables: [&Table<'a>; 2], links: &[Link], 
     for domain in domains {
         let port = any_port(blank(any).ports);
         let name = witness(domain, port);
-        let host = crate::explain::simulate::host_of(&name);
+        let host = crate::simulate::host_of(&name);
         // The name of the handshake is that of the request, where some connection with it comes to these tables.
         let link = links.iter().find(|link| link.sni.as_deref() == Some(host)).unwrap_or(any);
         let mut both = blank(link);
