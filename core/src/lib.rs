@@ -25,6 +25,7 @@ pub mod explain;
 pub mod ir;
 pub mod order;
 pub mod re2;
+pub mod read;
 pub mod resource;
 pub mod schema;
 pub mod simulate;

@@ -4,7 +4,8 @@
 
 use super::{Answers, Gateway, Ledger, OptionSpec, Options, SettingChange, SideRef, Stages};
 use crate::diagnostic::Diagnostic;
-use crate::resource::{Objects, ReadOptions, ResourceKey};
+use crate::read::ReadOptions;
+use crate::resource::{Objects, ResourceKey};
 use crate::schema::{KnownKind, ListedKind};
 use crate::text::Node;
 use alloc::boxed::Box;

@@ -27,7 +27,7 @@ pub use options::{Controller, Options};
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Ledger, Outcome, Task};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Ir;
-use crate::resource::ReadOptions;
+use crate::read::ReadOptions;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

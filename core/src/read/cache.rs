@@ -5,11 +5,11 @@
 //!
 //! What must not be here: how a chunk is read (`decode`).
 
-use super::super::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 use super::ReadOptions;
 use super::decode::{Item, decode, for_each_place};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::order::Order as _;
+use crate::resource::{Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 use crate::text::{Str, TextRange, split};
 use alloc::sync::Arc;
 use alloc::vec::Vec;

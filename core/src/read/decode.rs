@@ -3,10 +3,10 @@
 //!
 //! What must not be here: numbers of objects, inputs, and anything that would differ when the chunk moves.
 
-use super::super::{Content, ObjectId, REDACTED, ResourceKey, Secret};
 use super::identity::{self, Identity};
 use super::{ReadOptions, Shape, problem};
 use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::resource::{Content, ObjectId, REDACTED, ResourceKey, Secret};
 use crate::text::{Document, Node, NodeId, Str, Value, parse, parse_embedded};
 use alloc::format;
 use alloc::sync::Arc;

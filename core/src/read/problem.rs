@@ -1,7 +1,7 @@
 //! Problems of a text as findings with codes.
 
-use super::super::SourceId;
 use crate::diagnostic::{Code, Diagnostic, Place, codes};
+use crate::resource::SourceId;
 use crate::text::{Problem, ProblemKind};
 
 /// The finding for a problem; its ranges are relative to the chunk until it is placed.

@@ -19,8 +19,8 @@ mod tests;
 
 pub use cache::DocumentCache;
 
-use super::{Inputs, Objects};
 use crate::diagnostic::Diagnostic;
+use crate::resource::{Inputs, Objects};
 use crate::text::{Limits, Str};
 use alloc::vec::Vec;
 

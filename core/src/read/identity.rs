@@ -2,8 +2,8 @@
 //!
 //! What must not be here: whether anybody knows such a kind, and whether Kubernetes would accept the name.
 
-use super::super::{ObjectId, ResourceKey};
 use crate::diagnostic::{Diagnostic, Place, codes};
+use crate::resource::{ObjectId, ResourceKey};
 use crate::text::{Node, Spans, Str, Value};
 use alloc::format;
 

@@ -2,9 +2,9 @@
 
 extern crate std;
 
-use super::super::{Inputs, Object, ObjectId, Objects, Origin, REDACTED};
 use super::{DocumentCache, ReadOptions, Shape, read};
 use crate::diagnostic::Diagnostic;
+use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, REDACTED};
 use crate::text::Node;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
