@@ -52,6 +52,8 @@ fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway
         let refused = refused_by_envoy(gateway, None, emitted.of(gateway));
         all.extend(refused.into_iter().filter(|finding| told.insert(finding.fingerprint())));
     }
+    let own = side.dialect().checks.iter().flat_map(|check| check(side));
+    all.extend(own.filter(|finding| told.insert(finding.fingerprint())));
     // Where no gateway runs, the objects are looked at all the same.
     let none = Ir::default();
     let mut irs: Vec<&Ir> = side.irs().collect();
