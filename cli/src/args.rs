@@ -123,6 +123,9 @@ pub struct Deployment {
     /// Variable of the controller's pod; may be given several times.
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value, hide_short_help = true)]
     pub env: Vec<(String, String)>,
+    /// Take an input without resources as it is. Otherwise it is an error: what should have written it probably failed.
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Options")]
+    pub allow_empty: bool,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {
@@ -214,7 +217,7 @@ pub struct CompileArgs {
     /// Write each kind into a file of its own in this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
-    /// Put certificates and keys into the output, which then runs without a management server.
+    /// Put certificates, keys and credentials into the output, which then runs without a management server.
     #[arg(long)]
     pub with_secrets: bool,
     /// Envoy's fields as the controller uses them, or only those that Envoy does not call deprecated.
@@ -601,6 +604,9 @@ pub struct ConvertArgs {
     /// Do not compile both sides and compare their requests.
     #[arg(long)]
     pub no_proof: bool,
+    /// Write credentials, such as tokens in headers, as they are.
+    #[arg(long)]
+    pub with_secrets: bool,
 }
 
 /// What `convert` does.

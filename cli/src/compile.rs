@@ -3,7 +3,7 @@
 //! What must not be here: what is in the documents.
 
 use crate::args::{CompileArgs, DataFormat, Deployment, Fields, Kind};
-use crate::output::Sink;
+use crate::output::{Sink, tell_all};
 use crate::style::{complain, count};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, envoy};
@@ -18,6 +18,9 @@ use std::io::IsTerminal;
 /// Runs it.
 pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     let (mut compiler, mut sides) = input::compile_each(&args.inputs.inputs, deployment)?;
+    if args.with_secrets {
+        tell_all();
+    }
     if args.fields == Fields::Current {
         sides.iter_mut().for_each(|side| side.ir.spelling = Spelling::CURRENT);
     }

@@ -4,7 +4,7 @@
 
 use crate::args::{Conversion, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
-use crate::output::print;
+use crate::output::{print, scrub, tell_all};
 use crate::style::{Style, complain, plain};
 use crate::{Outcome, input};
 use chancery_core::compile::Compilation;
@@ -29,6 +29,9 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     if converted.objects.is_empty() {
         return Err(format!("there is nothing of {} to convert in this input", from.controller()).into());
     }
+    if args.with_secrets {
+        tell_all();
+    }
     print(&converted.yaml())?;
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
     for note in &converted.notes {
@@ -39,7 +42,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
         if !proof.assumed.is_empty() {
             complain(&format!("these Services are not in the input, and are taken to exist: {}", proof.assumed.join(", ")));
         }
-        eprint!("{}", of_requests(&proof.requests, &style.for_standard_error()));
+        eprint!("{}", scrub(&of_requests(&proof.requests, &style.for_standard_error())));
     }
     Ok(0)
 }
@@ -60,6 +63,9 @@ fn contour_configmap(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
         return Err("there is no ConfigMap projectcontour/contour with `contour.yaml` in this input, and no --controller-arg".into());
     }
     let converted = convert(&compilation.objects, &contour).map_err(|failure| format!("Contour does not start with this: {}", failure.error))?;
+    if args.with_secrets {
+        tell_all();
+    }
     print(&converted.text)?;
     let positions = Positions::new(&compilation.inputs, &compilation.objects);
     for left in &converted.left {

@@ -4,13 +4,14 @@
 
 use crate::Unusable;
 use crate::args::{Controller, Deployment, MissingSecrets};
-use crate::output::reason;
+use crate::output::{hold, hold_back, reason};
 use crate::style::complain;
 use chancery_core::compile::{Compilation, Compiler, Options};
 use chancery_core::diagnostic::{Code, codes};
 use chancery_core::dialect::{Dialect, ambassador, contour};
 use chancery_core::explain::simulate::SavedRequest;
 use chancery_core::explain::{Positions, Running, Snapshot, not_utf8, share};
+use chancery_core::resource::read::says_nothing;
 use chancery_core::resource::{Input, Inputs, SourceId};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
@@ -46,6 +47,7 @@ impl Given {
             let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
             side.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         }
+        hold_back(&sides);
         (compiler, sides)
     }
 
@@ -67,7 +69,9 @@ impl Given {
         if !Running::is_one(&one.text) {
             return Ok(None);
         }
-        Ok(Some(Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?))
+        let running = Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
+        hold(vec![running.held_back.clone()]);
+        Ok(Some(running))
     }
 
     fn opened(snapshot: &Snapshot) -> Self {
@@ -99,6 +103,10 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
     }
     let options = options(deployment)?;
     let Reader { inputs, not_utf8, .. } = read(paths)?;
+    if !deployment.allow_empty && says_nothing(&inputs) {
+        let names: Vec<&str> = inputs.inputs.iter().map(|input| input.name.as_str()).collect();
+        return Err(nothing_in(&names).into());
+    }
     let snapshots: Vec<&Input> = inputs.inputs.iter().filter(|input| Snapshot::is_one(&input.text)).collect();
     match (&snapshots[..], inputs.inputs.len()) {
         ([], _) => Ok(Given { inputs, not_utf8, options, requests: Vec::new() }),
@@ -108,6 +116,16 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
         }
         ([one, ..], _) => Err(format!("{} is a snapshot: it holds all its inputs, and cannot be read together with others", one.name).into()),
     }
+}
+
+/// Why an input without resources is not taken.
+fn nothing_in(names: &[&str]) -> String {
+    let place = match names {
+        [STDIN] => "on standard input".into(),
+        [one] => format!("in {one}"),
+        names => format!("in any of {} files", names.len()),
+    };
+    format!("there is no resource {place}: did what should write it fail? --allow-empty takes it as it is")
 }
 
 /// Reads what a revision of git holds at a path: a file, or the YAML and JSON files of a folder.

@@ -17,6 +17,7 @@ use crate::diagnostic::{Diagnostic, Policy, codes};
 use crate::dialect::kubernetes::secret;
 use crate::dialect::{Dialect, ambassador, contour, detect};
 use crate::ir::{Ir, SecretReference};
+use crate::redact::HeldBack;
 use crate::resource::{DocumentCache, Inputs, Objects, ResourceKey, read};
 use crate::text::Str;
 use alloc::collections::BTreeMap;
@@ -99,6 +100,11 @@ impl Compilation {
             Dialect::Ambassador => self.config.loaded(),
             Dialect::Contour => contour::loaded(&self.objects, &self.answers),
         }
+    }
+
+    /// What no output may have that a person did not ask for with key material.
+    pub fn held_back(&self) -> HeldBack {
+        HeldBack::new(self.objects.iter().flat_map(|object| &object.credentials).map(|value| value.expose().as_str()))
     }
 
     /// The data that a certificate's reference names, for outputs that are to hold key material.

@@ -23,6 +23,7 @@ pub mod explain;
 pub mod ir;
 pub mod order;
 pub mod re2;
+pub mod redact;
 pub mod resource;
 pub mod schema;
 pub mod text;

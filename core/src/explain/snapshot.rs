@@ -5,11 +5,10 @@
 //!
 //! What must not be here: files.
 
-use super::Positions;
-use super::redact::redacted;
 use super::simulate::SavedRequest;
 use crate::compile::{Compilation, Options};
 use crate::dialect::{Dialect, detect};
+use crate::redact::Veil;
 use crate::resource::{Input, Inputs};
 use crate::text::Str;
 use alloc::format;
@@ -50,6 +49,22 @@ struct Text {
     not_utf8: Vec<(u32, usize)>,
 }
 
+/// Where a text stops being what it should be. What stands there may be secret.
+fn place_of(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        serde_json::error::Category::Eof => "it ends too early",
+        serde_json::error::Category::Syntax => "this is no JSON",
+        _ => "this has no place in it",
+    };
+    format!("{what}, at line {} column {}", error.line(), error.column())
+}
+
+/// The inputs without anything secret: stand-ins of the same form are in its place.
+pub fn with_stand_ins(inputs: &Inputs) -> Inputs {
+    let one = |input: &Input| Input { name: input.name.clone(), text: Veil::new(&input.text).with_stand_ins(&input.text).into() };
+    Inputs { inputs: inputs.inputs.iter().map(one).collect() }
+}
+
 fn only_dialect(inputs: &Inputs) -> Option<Dialect> {
     match detect(inputs.inputs.iter().map(|input| &*input.text))[..] {
         [only] => Some(only),
@@ -65,7 +80,7 @@ impl Snapshot {
         let texts = if with_secrets {
             compilation.inputs.clone()
         } else {
-            redacted(&compilation.inputs, &Positions::new(&compilation.inputs, &compilation.objects))
+            with_stand_ins(&compilation.inputs)
         };
         let text = |(at, input): (usize, Input)| Text {
             name: input.name,
@@ -111,7 +126,7 @@ impl Snapshot {
             #[serde(default)]
             made_by: Str,
         }
-        let head: Head = serde_json::from_str(text).map_err(|error| format!("is no whole snapshot: {error}"))?;
+        let head: Head = serde_json::from_str(text).map_err(|error| format!("is no whole snapshot: {}", place_of(&error)))?;
         if head.chancery_snapshot > VERSION {
             let by = if head.made_by.is_empty() { String::new() } else { format!(" by Chancery {}", head.made_by) };
             let version = head.chancery_snapshot;
@@ -119,7 +134,7 @@ impl Snapshot {
                 "was made{by} in version {version} of the format, and this one reads up to {VERSION}; open it with a newer Chancery"
             ));
         }
-        serde_json::from_str(text).map_err(|error| format!("is no snapshot as this version writes them: {error}"))
+        serde_json::from_str(text).map_err(|error| format!("is no snapshot as this version writes them: {}", place_of(&error)))
     }
 
     /// Writes it, for people who look into it.

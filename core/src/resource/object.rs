@@ -134,7 +134,9 @@ pub struct Content {
     pub broken: bool,
     /// The values of a Secret's `data` and `stringData`, by the node where each is written.
     pub secrets: Vec<(NodeId, Secret<Str>)>,
-    /// The text that it was read from; `None` for a Secret.
+    /// Credentials that are in its tree, as the gateway needs them: no output has them, unless a person wants it.
+    pub credentials: Vec<Secret<Str>>,
+    /// The text that it was read from; `None` for what may be a Secret.
     pub text: Option<Arc<str>>,
     /// A hash of the text and of the object's place in it: equal for equal text. For memories; never shown.
     pub fingerprint: u64,

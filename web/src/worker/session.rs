@@ -217,7 +217,7 @@ impl Session {
     fn spot(&self, spot: &Spot) -> Option<(SourceId, u32)> {
         let positions = self.positions();
         let source = positions.source(&spot.file)?;
-        let offset = positions.lines(source)?.offset_utf16(positions.text(source), spot.line.checked_sub(1)?, spot.column)?;
+        let offset = positions.offset_utf16(source, spot.line, spot.column)?;
         Some((source, offset))
     }
 
