@@ -77,19 +77,21 @@ pub(super) fn is_secret(text: &str) -> bool {
         if is_near(key, "kind", 2) && !value.is_empty() {
             kinds += 1;
             // What only refers to a Secret stands deeper, below a key.
-            if is_secret_kind(value) && (line.indent <= 4 || kinds == 1) && !refers(text, &line) {
+            if is_secret_kind(value) && !refers(text, &line) {
                 return true;
             }
             other |= key == "kind" && !is_near(value, "ConfigMap", 3);
         }
     }
     // One line may hold it all.
-    let flow = text.match_indices("kind").any(|(at, kind)| {
-        let rest = text[at + kind.len()..].trim_start_matches(['"', '\'', ' ', ':']);
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        is_secret_kind(&rest[..end]) && !rest[..end].is_empty() && text.trim_start_matches("---").trim_start().starts_with(['{', '['])
-    });
+    let flow = text.trim_start_matches("---").trim_start().starts_with(['{', '[']) && text.lines().any(quotes_secret);
     flow || named && (section || packed) || kinds == 0 && (section || packed || named) || section && other && packed
+}
+
+/// Whether a line has the word in quotes, as JSON says a kind.
+fn quotes_secret(line: &str) -> bool {
+    let bare = |c: char| matches!(c, '"' | '\'' | '\\' | ':' | ',' | '{' | ' ');
+    line.split(bare).any(|word| (4..=24).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_secret_kind(word)) && line.contains(bare)
 }
 
 /// Whether the lines beside a `kind` say no more than a reference does.
@@ -190,7 +192,8 @@ fn credentials(text: &str, put: &mut impl FnMut(TextRange)) {
         let by_key = line.key.is_some_and(|key| {
             is_sensitive_key(key) || key == "value" && header || headers.is_some() && is_sensitive_header(key)
         });
-        if by_key && !says_where(value) || is_credential(line.text) {
+        let applied = line.text.contains("last-applied-configuration") || line.text.contains("\\\"") && quotes_secret(line.text);
+        if by_key && !says_where(value) || is_credential(line.text) || applied {
             put(TextRange::new(if line.key.is_some() { line.value.start } else { line.start }, end));
         }
         header = line.key == Some("name") && is_sensitive_header(value);

@@ -4,7 +4,8 @@
 
 use super::REDACTED;
 use super::value::{is_credential, is_packed};
-use super::words::{is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where};
+use super::veil::{hidden_within, may_hold_text};
+use super::words::{is_near, is_plain_key, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
@@ -106,7 +107,7 @@ pub fn keep_back(root: &mut Node, known: bool) -> KeptBack {
 
 /// What may stay of `metadata`: the API server looks at it.
 const METADATA: &[&str] = &[
-    "name", "namespace", "generateName", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+    "generateName", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
     "deletionGracePeriodSeconds", "labels", "finalizers", "ownerReferences", "selfLink", "managedFields",
 ];
 
@@ -115,11 +116,13 @@ const ANNOTATIONS: &[&str] = &["projectcontour.io/", "getambassador.io/", "conto
 
 fn take_out(root: &mut Node, secrets: &mut Vec<(NodeId, Str)>) {
     let Value::Object(object) = &mut root.value else { return erase(root) };
+    only_plain_keys(object);
     for (key, node) in object.iter_mut() {
         match (key.as_str(), &mut node.value) {
             ("kind" | "apiVersion" | "type", Value::String(_)) | ("immutable", Value::Bool(_)) => {}
             ("metadata", Value::Object(metadata)) => take_out_of_metadata(metadata),
             ("data" | "stringData", Value::Object(data)) => {
+                only_plain_keys(data);
                 for (_, node) in data.iter_mut() {
                     match &mut node.value {
                         Value::String(value) => secrets.push((node.id, core::mem::replace(value, Str::new_static(REDACTED)))),
@@ -139,10 +142,26 @@ fn take_out_of_metadata(metadata: &mut Object) {
                 let others = annotations.iter_mut().filter(|(key, _)| !ANNOTATIONS.iter().any(|known| key.starts_with(known)));
                 others.for_each(|(_, value)| erase(value));
             }
+            ("name" | "namespace", Value::String(name)) if !is_name(name) => erase(node),
+            ("name" | "namespace", Value::String(_)) => {}
             (key, _) if METADATA.contains(&key) => {}
             _ => erase(node),
         }
     }
+}
+
+/// Whether a text can be a name. What cannot be one may be anything.
+pub fn is_name(text: &str) -> bool {
+    text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'/'))
+}
+
+/// Keys that are none lose their names as well.
+fn only_plain_keys(object: &mut Object) {
+    if object.iter().all(|entry| is_plain_key(&entry.key)) {
+        return;
+    }
+    let entries = core::mem::take(object).into_iter();
+    *object = entries.map(|entry| (if is_plain_key(&entry.key) { entry.key } else { Str::new_static(REDACTED) }, entry.value)).collect();
 }
 
 /// Leaves the form alone.
@@ -154,7 +173,10 @@ fn erase(node: &mut Node) {
         Value::Float(value) => *value = 0.5,
         Value::String(value) => *value = Str::new_static(REDACTED),
         Value::Array(items) => items.iter_mut().for_each(erase),
-        Value::Object(object) => object.iter_mut().for_each(|(_, value)| erase(value)),
+        Value::Object(object) => {
+            only_plain_keys(object);
+            object.iter_mut().for_each(|(_, value)| erase(value));
+        }
     }
 }
 
@@ -162,6 +184,7 @@ fn erase(node: &mut Node) {
 fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
     match &mut node.value {
         Value::String(value) if is_credential(value) => kept.credentials.push(value.clone()),
+        Value::String(value) => kept.credentials.extend(hidden_in_text(value)),
         Value::Array(items) => items.iter_mut().for_each(|item| look_into(item, kept, false)),
         Value::Object(object) if may_be_secret(object, Standing::Part) => take_out(node, &mut Vec::new()),
         Value::Object(object) => {
@@ -177,6 +200,20 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
         }
         _ => {}
     }
+}
+
+/// What is hidden in a text in a tree, as annotations and ConfigMaps have them.
+fn hidden_in_text(text: &str) -> Vec<Str> {
+    // Most have nothing of the kind, and are not parsed.
+    const SIGNS: &[&[u8]] = &[b"secret", b"passw", b"token", b"private", b"apikey", b"api_key", b"authoriz", b"stringdata"];
+    if !may_hold_text(text) {
+        return Vec::new();
+    }
+    let small = text.to_ascii_lowercase();
+    if !SIGNS.iter().any(|sign| memchr::memmem::find(small.as_bytes(), sign).is_some()) {
+        return Vec::new();
+    }
+    hidden_within(text).into_iter().map(|range| Str::new(range.slice(text))).collect()
 }
 
 /// The text under a sensitive key: its value, or that of its `value`.

@@ -27,6 +27,13 @@ pub(super) enum Form {
 
 /// Puts a stand-in into the place.
 pub(super) fn replace(place: &mut [u8], form: &Form) {
+    // Behind the bar of a block a comment may stand.
+    if let Some(b'|' | b'>') = place.first()
+        && let Some(note) = place.iter().position(|byte| matches!(byte, b'#' | b'\n')).filter(|at| place[*at] == b'#')
+    {
+        let end = place.iter().position(|byte| *byte == b'\n').unwrap_or(place.len());
+        blank_loose(&mut place[note..end]);
+    }
     let (value, other) = match form {
         Form::Leaf => return blank_scalar(place),
         Form::Inside => return blank_inside(place),

@@ -8,7 +8,7 @@
 use super::nature::{Standing, is_secret_type, items_of, may_be_secret};
 use super::stand_in::{Form, replace};
 use super::value::{decode, is_credential};
-use super::words::{is_sensitive_header, is_sensitive_key, names_headers, says_where};
+use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
 use super::lines;
 use crate::order::Order as _;
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
@@ -179,7 +179,8 @@ fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
     });
     let mut is_secret = false;
     let mut hidden = if unread {
-        is_secret = lines::is_secret(text) || document.root.as_ref().is_some_and(|root| root.as_object().is_some_and(|root| may_be_secret(root, Standing::Whole)));
+        let beside_secret = beside.before || beside.next;
+        is_secret = beside_secret || lines::is_secret(text) || document.root.as_ref().is_some_and(|root| root.as_object().is_some_and(|root| may_be_secret(root, Standing::Whole)));
         lines::hidden(text, is_secret)
     } else {
         let mut cover = Cover::new(text, &document, depth);
@@ -313,7 +314,7 @@ impl<'a> Cover<'a> {
             if !inside(&span) {
                 continue;
             }
-            if is_plain_key(span.key.slice(self.text)) {
+            if is_plain_key(self.key(id)) {
                 settled.insert((span.key.start, span.key.end));
             }
             if !self.is_leaf(id) || span.value.is_empty() {
@@ -368,7 +369,7 @@ impl<'a> Cover<'a> {
         for word in gap.slice(self.text).split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}')) {
             let bare = word.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}'));
             let is_shape = bare.bytes().all(|byte| matches!(byte, b'-' | b':' | b'?' | b'"' | b'\'' | b'.'))
-                || matches!(bare, "!!binary" | "!!str" | "!!int" | "!!float" | "!!bool" | "!!null" | "!!map" | "!!seq" | "\u{feff}")
+                || matches!(bare, "<<" | "<<:" | "!!binary" | "!!str" | "!!int" | "!!float" | "!!bool" | "!!null" | "!!map" | "!!seq" | "\u{feff}")
                 || bare.strip_prefix('&').is_some_and(|name| self.has_alias(name));
             if !is_shape {
                 self.hide(TextRange::new(at, at + bare.len() as u32), Form::Loose);
@@ -414,6 +415,13 @@ impl<'a> Cover<'a> {
 
     /// What a leaf of a Secret holds.
     fn form(&self, id: NodeId, root: &Node) -> Form {
+        let place = self.span(id).value;
+        let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end();
+        if before.ends_with("!!binary") {
+            let written = place.slice(self.text);
+            let body = if written.starts_with(['|', '>']) { written.split_once('\n').map_or("", |(_, body)| body) } else { written };
+            return Form::Base64(body.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect());
+        }
         let is_data = root.get("data").is_some_and(|data| self.span(id).parent == data.id);
         match self.strings.get(&id) {
             Some(value) if is_data => Form::Base64((*value).clone()),
@@ -476,7 +484,7 @@ impl<'a> Cover<'a> {
             let form = if self.strings.contains_key(&id) { Form::Text(value.into()) } else { Form::Leaf };
             return self.hide(span.value, form);
         }
-        if value.len() >= SHORTEST_EMBEDDED && value.contains(':') && (value.contains('\n') || value.trim_start().starts_with(['{', '['])) {
+        if may_hold_text(value) {
             self.embedded(span.value, value);
         }
     }
@@ -490,6 +498,16 @@ impl<'a> Cover<'a> {
             }
         }
     }
+}
+
+/// Whether the value of something may be a text of its own.
+pub(super) fn may_hold_text(value: &str) -> bool {
+    value.len() >= SHORTEST_EMBEDDED && value.contains(':') && (value.contains('\n') || value.trim_start().starts_with(['{', '[']))
+}
+
+/// What is hidden in such a text.
+pub(super) fn hidden_within(content: &str) -> Vec<TextRange> {
+    embedded(content, EMBEDDED)
 }
 
 /// What is hidden in a text that is the value of something. Only objects are looked into: of any other text its look has told.
@@ -524,10 +542,4 @@ fn inner_secrets<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
         Value::Array(items) => items.iter().for_each(|item| inner_secrets(item, found)),
         _ => {}
     }
-}
-
-/// Whether a key is a name and nothing more.
-fn is_plain_key(written: &str) -> bool {
-    let key = written.trim_matches(['"', '\'']);
-    !key.is_empty() && key.len() <= 120 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/'))
 }

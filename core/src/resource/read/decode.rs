@@ -142,7 +142,13 @@ impl Decoder<'_> {
 
     /// Takes out of a tree what must not come out again.
     fn kept_back(&self, root: &mut Node) -> KeptBack {
-        keep_back(root, self.secret || root.as_object().is_none() && self.options.shape == Shape::Kubernetes)
+        // What does not say what it is is of no use to anybody, and may be anything.
+        let unnamed = self.options.shape == Shape::Kubernetes && root.get("kind").and_then(Node::as_str).is_none();
+        let mut kept = keep_back(root, self.secret || unnamed);
+        // What an alias stands for is written elsewhere, where it may not be a Secret's.
+        let is_alias = |node: NodeId| self.document.spans.get(node).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
+        kept.credentials.extend(kept.secrets.iter().filter(|(node, _)| is_alias(*node)).map(|(_, value)| value.clone()));
+        kept
     }
 
     /// Configuration files in the ConfigMap at `holder`. What is wrong with their text is for whoever reads them to say.

@@ -4,7 +4,7 @@
 
 use super::super::{ObjectId, ResourceKey};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::redact::REDACTED;
+use crate::redact::{REDACTED, is_name};
 use crate::text::{Node, Spans, Str, Value};
 use alloc::format;
 
@@ -45,7 +45,7 @@ pub(super) struct Identity {
 /// What an object of Kubernetes says it is. Without its text nothing of what is written is quoted.
 pub(super) fn of_object(root: &Node, spans: &Spans, text: Option<&str>) -> Identity {
     let written = |node: &Node| text.map_or(REDACTED, |text| spans.get(node.id).map_or("", |span| span.value.slice(text)));
-    let sane = |name: &Str| text.is_some() || name.len() <= 253 && !name.contains(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_' | ':' | '/'));
+    let sane = |name: &Str| text.is_some() || is_name(name);
     let mut problem = None;
     let mut text_field = |holder: Option<&Node>, path: &'static str, field: &str| -> Str {
         let node = holder.and_then(|holder| holder.get(field));
