@@ -17,7 +17,7 @@ use std::io::IsTerminal;
 
 /// Runs it.
 pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
-    let (mut compiler, mut sides) = input::compile_each(&args.inputs.inputs, deployment)?;
+    let (mut compiler, mut sides) = input::compile_each_even_empty(&args.inputs.inputs, deployment)?;
     if args.with_secrets {
         tell_all();
     }

@@ -28,6 +28,19 @@ pub fn compile_each(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compi
     Ok(given(paths, deployment)?.compile_each())
 }
 
+/// The same where an empty file counts that is named itself: a controller without resources has an answer, too.
+pub fn compile_each_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, Vec<Compilation>), Unusable> {
+    let named = !paths.is_empty() && paths.iter().all(|path| path.is_file());
+    if !named || deployment.allow_empty {
+        return compile_each(paths, deployment);
+    }
+    let given = read_all(paths, deployment)?;
+    if says_nothing(&given.inputs) {
+        complain("there is no resource in the input; this is what the controller makes of none");
+    }
+    Ok(given.compile_each())
+}
+
 /// What was read: texts, and how to compile them.
 pub struct Given {
     pub inputs: Inputs,
@@ -93,8 +106,18 @@ pub fn warn_of_unread(of: &Compilation) {
     }
 }
 
-/// Reads everything. A snapshot, or a link that holds one, brings its own options.
+/// Reads everything. A snapshot, or a link that holds one, brings its own options. An input without resources is an error, unless a person
+/// says that it is meant.
 pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
+    let given = read_all(paths, deployment)?;
+    if !deployment.allow_empty && says_nothing(&given.inputs) {
+        let names: Vec<&str> = given.inputs.inputs.iter().map(|input| input.name.as_str()).collect();
+        return Err(nothing_in(&names).into());
+    }
+    Ok(given)
+}
+
+fn read_all(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
     if let [one] = paths
         && let Some(link) = one.to_str().filter(|text| text.contains("://") && text.contains('#'))
     {
@@ -103,10 +126,6 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
     }
     let options = options(deployment)?;
     let Reader { inputs, not_utf8, .. } = read(paths)?;
-    if !deployment.allow_empty && says_nothing(&inputs) {
-        let names: Vec<&str> = inputs.inputs.iter().map(|input| input.name.as_str()).collect();
-        return Err(nothing_in(&names).into());
-    }
     let snapshots: Vec<&Input> = inputs.inputs.iter().filter(|input| Snapshot::is_one(&input.text)).collect();
     match (&snapshots[..], inputs.inputs.len()) {
         ([], _) => Ok(Given { inputs, not_utf8, options, requests: Vec::new() }),
