@@ -7,6 +7,7 @@ use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compile::{Compilation, Compiler};
 use chancery_core::explain::compare::{Change, RequestOptions, Requests, Side, SideSource, compare, requests};
 use chancery_core::explain::{EnvoyConfig, Positions, Running, Snapshot, share};
+use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs};
 use chancery_web::protocol::{Comparison, Other};
 
@@ -20,6 +21,8 @@ pub struct Loaded {
     state: State,
     /// In a few words.
     called: String,
+    /// What no answer may have.
+    held_back: HeldBack,
 }
 
 enum State {
@@ -62,7 +65,16 @@ impl Loaded {
                 }
             }
         };
-        Ok(Self { of, state, called })
+        let held_back = match &state {
+            State::Compiled { compilation, .. } => compilation.held_back(),
+            State::Running(running) => running.held_back.clone(),
+        };
+        Ok(Self { of, state, called, held_back })
+    }
+
+    /// What no answer may have.
+    pub fn held_back(&self) -> &HeldBack {
+        &self.held_back
     }
 
     /// Whether it was made from this.

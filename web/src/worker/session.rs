@@ -19,10 +19,12 @@ use chancery_core::explain::{
     self, EnvoyConfig, Finding, Positions, ResourceRef, View, Viewed, completions, count_routes, findings_of_all, graph_of_all, hover, ledger_of_all,
     routes,
 };
+use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs, SourceId};
 use chancery_core::text::{to_json, to_yaml};
 use chancery_web::protocol::{Answer, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The worker's memory.
@@ -36,6 +38,8 @@ pub struct Session {
     options: Options,
     /// What Envoy gets of it, when it was asked for.
     config: Option<EnvoyConfig>,
+    /// What no answer may have.
+    held_back: Vec<HeldBack>,
     /// What was compared with last.
     other: Option<Loaded>,
     trees: BTreeMap<Doc, Tree>,
@@ -95,9 +99,23 @@ impl Session {
     /// Answers a question.
     pub fn answer(&mut self, question: &str) -> String {
         match serde_json::from_str(question) {
-            Ok(question) => self.dispatch(question),
+            Ok(question) => {
+                // A link has what a person wants in it, and what is opened is theirs.
+                let is_own = matches!(question, Question::Share(_) | Question::Keep(_) | Question::Open(_));
+                let answer = self.dispatch(question);
+                if is_own { answer } else { self.scrubbed(answer) }
+            }
             Err(error) => refused(&format!("this is no question: {error}")),
         }
+    }
+
+    /// An answer without credentials of what was compiled.
+    fn scrubbed(&self, answer: String) -> String {
+        let held_back = self.held_back.iter().chain(self.other.iter().map(Loaded::held_back));
+        held_back.fold(answer, |answer, held_back| match held_back.scrub(&answer) {
+            Cow::Owned(scrubbed) => scrubbed,
+            Cow::Borrowed(_) => answer,
+        })
     }
 
     fn dispatch(&mut self, question: Question) -> String {
@@ -169,6 +187,7 @@ impl Session {
             }
             Question::Judge(saved) => fine(&self.judge(&saved)),
             Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.options, &sharing)),
+            Question::Keep(kept) => fine(&share::kept(kept)),
             Question::Open(text) => said(&share::opened(&text)),
             Question::Compare(other) => said(&self.compare(other)),
         }
@@ -242,6 +261,7 @@ impl Session {
             check(side, &policy, &mut self.compiler.emitted);
         }
         let found = findings_of_all(&sides);
+        self.held_back = sides.iter().map(Compilation::held_back).filter(|held_back| !held_back.is_empty()).collect();
         let shown = sides.iter().position(|side| Some(side.dialect) == wanted).unwrap_or_default();
         self.compilation = if shown < sides.len() { sides.remove(shown) } else { Compilation::default() };
         self.others = sides;
