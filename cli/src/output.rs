@@ -4,7 +4,7 @@
 //! What must not be here: what is written.
 
 use crate::Unusable;
-use chancery_core::compile::Compilation;
+use chancery_core::compilation::Compilation;
 use chancery_core::redact::HeldBack;
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,10 +15,9 @@ use std::sync::{Mutex, PoisonError};
 /// What no output may have; of every input that was read.
 static HELD_BACK: Mutex<Vec<HeldBack>> = Mutex::new(Vec::new());
 
-/// Leaves what is held back of these out of all that is written from now on.
-pub fn hold_back(sides: &[Compilation]) {
-    let held_back = sides.iter().map(Compilation::held_back);
-    hold(held_back.collect());
+/// Leaves what is held back of this out of all that is written from now on.
+pub fn hold_back(compilation: &Compilation) {
+    hold(vec![compilation.held_back()]);
 }
 
 /// The same of values that were found otherwise.

@@ -1,12 +1,13 @@
 //! Key material is in no output, however broken the object is that holds it.
 
 use chancery_core::backend::envoy::Document;
+use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::check::check;
-use chancery_core::compile::Options;
+use chancery_core::compilation::{Dialect, Options};
 use chancery_core::diagnostic::Policy;
-use chancery_core::dialect::Dialect;
+use chancery_core::dialect::{ambassador, contour};
 use chancery_core::explain::{
-    Positions, Snapshot, View, Viewed, completions, dump_config, dump_with_origins, explain_line, findings, graph, hover, ledger, picture, routes, share,
+    Snapshot, View, Viewed, completions, dump_config, dump_with_origins, explain_line, findings, graph, hover, ledger, picture, routes, share,
     with_stand_ins,
 };
 use chancery_core::redact::Veil;
@@ -95,23 +96,24 @@ fn key_material_is_in_no_output() {
         let mut work = Work::new(&inputs([("input.yaml", text.as_str())]), &options(line).expect("options"));
         let mut outputs = vec![("bootstrap", work.text(Document::Bootstrap)), ("resources", work.text(Document::Resources))];
         let compilation = &work.compilation;
-        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+        let (positions, gateway) = (compilation.positions(), work.gateway());
         outputs.push(("findings", format!("{:?}", work.findings())));
         outputs.push(("findings as JSON", serde_json::to_string(&work.findings()).expect("JSON")));
         outputs.push(("ledger", serde_json::to_string(&work.ledger()).expect("JSON")));
-        outputs.push(("ir", to_json(&dump_with_origins(compilation, &positions), false)));
-        outputs.push(("ir in Rust", format!("{:?}", compilation.ir)));
+        outputs.push(("ir", to_json(&dump_with_origins(gateway, &positions), false)));
+        outputs.push(("ir in Rust", format!("{:?}", gateway.ir)));
         outputs.push(("objects in Rust", format!("{:?}", compilation.objects)));
-        outputs.push(("config in Rust", format!("{:?}", compilation.config)));
-        outputs.push(("config", to_json(&dump_config(compilation).0, false)));
+        outputs.push(("stages in Rust", format!("{:?}", gateway.side.stages)));
+        outputs.push(("config", to_json(&dump_config(gateway.of()).0, false)));
         outputs.push(("graph", serde_json::to_string(&graph(compilation, &positions)).expect("JSON")));
         let snapshot = Snapshot::new(compilation, &options(line).expect("options"), &[], false);
         let replayed = Work::new(&snapshot.inputs(), &snapshot.options);
         assert_eq!(serde_json::to_string_pretty(&replayed.ledger()).expect("JSON"), serde_json::to_string_pretty(&work.ledger()).expect("JSON"), "stand-ins have the form of what they stand for");
         outputs.push(("snapshot", snapshot.write()));
-        let viewed = Viewed::new(compilation, View::Envoy, &mut work.compiler.emitted);
+        let viewed = Viewed::new(gateway.ir, View::Envoy, &mut chancery_core::backend::envoy::v3::Emitted::new());
+        let documents = [(gateway, viewed)];
         for line in 1..=u32::try_from(text.lines().count()).expect("a few lines") {
-            let report = explain_line(compilation, &positions, &viewed, SourceId(0), line, None);
+            let report = explain_line(compilation, &positions, &documents, SourceId(0), line, None);
             outputs.push(("explain", serde_json::to_string(&report).expect("JSON")));
         }
         for (what, output) in outputs {
@@ -130,14 +132,16 @@ macro_rules! json {
 }
 
 /// All that the page and the command line are told of an input, each by its name.
-fn outputs(text: &str, dialect: Dialect) -> Vec<(&'static str, String)> {
-    let options = Options { dialect: Some(dialect), ..Options::default() };
+fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)> {
+    let options = Options::default().in_dialect(dialect.name);
     let mut work = Work::new(&inputs([("input.yaml", text)]), &options);
     check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted);
-    let mut outputs = vec![("bootstrap", work.text(Document::Bootstrap)), ("resources", work.text(Document::Resources))];
-    let viewed = Viewed::new(&work.compilation, View::Envoy, &mut work.compiler.emitted);
+    let mut outputs = Vec::new();
+    if work.compilation.gateways().next().is_some() {
+        outputs = vec![("bootstrap", work.text(Document::Bootstrap)), ("resources", work.text(Document::Resources))];
+    }
     let compilation = &work.compilation;
-    let positions = Positions::new(&compilation.inputs, &compilation.objects);
+    let positions = compilation.positions();
     let found = findings(compilation, &positions);
     outputs.push(("findings", json!(&found)));
     for finding in &found {
@@ -147,9 +151,6 @@ fn outputs(text: &str, dialect: Dialect) -> Vec<(&'static str, String)> {
     }
     outputs.push(("the whole text", positions.masked(SourceId(0), TextRange::new(0, text.len() as u32))));
     outputs.push(("ledger", json!(&ledger(compilation, &positions))));
-    outputs.push(("ir", to_json(&dump_with_origins(compilation, &positions), false)));
-    outputs.push(("config", to_json(&dump_config(compilation).0, false)));
-    outputs.push(("routes", json!(&routes(compilation))));
     let graph = graph(compilation, &positions);
     outputs.push(("graph", json!(&graph)));
     outputs.push(("picture", picture::svg(&picture::picture(&graph, &picture::PictureOptions::default()))));
@@ -159,25 +160,42 @@ fn outputs(text: &str, dialect: Dialect) -> Vec<(&'static str, String)> {
     let link = share::link("https://page.example/", &snapshot);
     outputs.push(("link", share::open(&link).expect("a snapshot").expect("it can be read").write()));
     outputs.push(("what a page keeps", with_stand_ins(&compilation.inputs).inputs[0].text.to_string()));
+    for side in compilation.sides() {
+        outputs.push(("config", to_json(&dump_config(side).0, false)));
+    }
+    let mut documents = Vec::new();
+    for gateway in compilation.gateways() {
+        outputs.push(("ir", to_json(&dump_with_origins(gateway, &positions), false)));
+        outputs.push(("routes", json!(&routes(gateway))));
+        documents.push((gateway, Viewed::new(gateway.ir, View::Envoy, &mut Emitted::new())));
+    }
     let lines = LineIndex::new(text);
     for line in 1..=lines.line_count() {
-        outputs.push(("explain", json!(&explain_line(compilation, &positions, &viewed, SourceId(0), line, None))));
-        let range = lines.line_range(line - 1).unwrap_or_default();
-        for offset in [range.start, (range.start + range.end) / 2] {
-            outputs.push(("hover", json!(&hover(compilation, &positions, SourceId(0), offset))));
-            outputs.push(("completions", json!(&completions(dialect, text, text.floor_char_boundary(offset as usize) as u32))));
-        }
+        outputs.push(("explain", json!(&explain_line(compilation, &positions, &documents, SourceId(0), line, None))));
     }
+    lookups(text, &work, &mut outputs);
     // What the gateway needs is in what it gets: hosts leave it out of what they say.
     let held_back = compilation.held_back();
     outputs.into_iter().map(|(what, output)| (what, held_back.scrub(&output).into_owned())).collect()
 }
 
+/// What an editor is told at every line.
+fn lookups(text: &str, work: &Work, outputs: &mut Vec<(&'static str, String)>) {
+    let (lines, positions) = (LineIndex::new(text), work.compilation.positions());
+    for range in (0..lines.line_count()).filter_map(|line| lines.line_range(line)) {
+        for offset in [range.start, (range.start + range.end) / 2] {
+            outputs.push(("hover", json!(&hover(&work.compilation, &positions, SourceId(0), offset))));
+            let at = u32::try_from(text.floor_char_boundary(offset as usize)).unwrap_or_default();
+            outputs.push(("completions", json!(&completions(chancery_core::dialect::ALL, text, at))));
+        }
+    }
+}
+
 fn keeps(leak: &Leak) -> Vec<String> {
     let mut found = Vec::new();
-    for dialect in [Dialect::Ambassador, Dialect::Contour] {
+    for dialect in [&ambassador::DIALECT, &contour::DIALECT] {
         let outputs = outputs(&leak.text, dialect);
-        let leaks = outputs.iter().filter_map(|(what, output)| Some(format!("{}: {what} of {}: {}", leak.name, dialect.name(), leak.found_in(output)?)));
+        let leaks = outputs.iter().filter_map(|(what, output)| Some(format!("{}: {what} of {}: {}", leak.name, dialect.name, leak.found_in(output)?)));
         found.extend(leaks.take(1));
     }
     found

@@ -2,6 +2,7 @@
 //!
 //! What must not be here: findings and origins; and no text leaves here with key material in it.
 
+use crate::compilation::Compilation;
 use crate::diagnostic::{Part, Place};
 use crate::redact::Veil;
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
@@ -61,6 +62,13 @@ pub struct Positions<'a> {
     objects: &'a Objects,
     lines: Vec<OnceBox<LineIndex>>,
     veils: Vec<OnceBox<Veil>>,
+}
+
+impl Compilation {
+    /// Turns nodes and ranges of the input into places.
+    pub fn positions(&self) -> Positions<'_> {
+        Positions::new(&self.inputs, &self.objects)
+    }
 }
 
 impl<'a> Positions<'a> {
