@@ -176,6 +176,15 @@ impl Object {
         Some(self.absolute(range))
     }
 
+    /// The scalars below a node, in the order of the text.
+    pub fn leaves(&self, node: NodeId) -> Vec<NodeId> {
+        let spans = &self.document.spans;
+        let Some(end) = spans.get(node).map(|span| span.value.end) else { return Vec::new() };
+        // Numbers follow the text.
+        let below = (node.0 + 1..).map(NodeId).take_while(|id| spans.get(*id).is_some_and(|span| span.whole().start < end));
+        below.filter(|id| spans.get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != *id)).collect()
+    }
+
     /// The keys and indexes that lead from the object to one of its nodes.
     pub fn path(&self, node: NodeId) -> FieldPath {
         let spans = &self.document.spans;

@@ -145,7 +145,7 @@ impl Lowering<'_> {
             certificates: vec![certificate(secret)],
             validation: validation.map(|of| Sourced::new(self.validation(of, Peer::Client), of.origin)),
             require_client_certificate: validation
-                .map(|of| Sourced::new(!of.optional.value, if of.optional.value { of.optional.origin } else { of.origin })),
+                .map(|of| Sourced::new(!of.optional.value, of.optional.origin)),
             parameters: TlsParameters {
                 minimum: Some(minimum),
                 maximum: Some(maximum),
