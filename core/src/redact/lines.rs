@@ -193,7 +193,12 @@ fn credentials(text: &str, put: &mut impl FnMut(TextRange)) {
             is_sensitive_key(key) || key == "value" && header || headers.is_some() && is_sensitive_header(key)
         });
         let applied = line.text.contains("last-applied-configuration") || line.text.contains("\\\"") && quotes_secret(line.text);
-        if by_key && !says_where(value) || is_credential(line.text) || applied {
+        // Several things in one line, as JSON has them.
+        let packed = line.text.matches(':').count() > 1 && line.text.split(['"', '\'', ' ', '{', ',']).any(|word| {
+            let word = word.trim_end_matches(':');
+            is_sensitive_key(word) || is_sensitive_header(word) || matches!(word, "inline_string" | "inline_bytes" | "Bearer" | "Basic")
+        });
+        if by_key && !says_where(value) || is_credential(line.text) || applied || packed && line.text.contains(['{', '[']) {
             put(TextRange::new(if line.key.is_some() { line.value.start } else { line.start }, end));
         }
         header = line.key == Some("name") && is_sensitive_header(value);

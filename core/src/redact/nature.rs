@@ -191,7 +191,7 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
             let named = |field: &str| object.get(field).and_then(Node::as_str).is_some_and(is_sensitive_header);
             let of_header = named("name") || named("key");
             for (key, value) in object.iter_mut() {
-                let by_key = is_sensitive_key(key) || in_headers && is_sensitive_header(key) || of_header && key == "value";
+                let by_key = is_sensitive_key(key) || key == "secret" && value.as_object().is_some() || in_headers && is_sensitive_header(key) || of_header && key == "value";
                 match by_key.then(|| credential_of(value)).flatten() {
                     Some(credential) => kept.credentials.push(credential),
                     None => look_into(value, kept, names_headers(key)),
