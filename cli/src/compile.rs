@@ -24,7 +24,7 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
         tell_all();
     }
     if args.fields == Fields::Current {
-        compilation.change_irs(|ir| ir.spelling = Spelling::CURRENT);
+        compilation.change_irs(|ir| ir.delivery.spelling = Spelling::CURRENT);
     }
     let mut kinds = Vec::new();
     args.output.iter().for_each(|kind| {

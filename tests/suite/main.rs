@@ -12,5 +12,6 @@ mod redaction;
 mod replay;
 mod side_by_side;
 mod snapshot;
+mod toys;
 mod wasm;
 mod wrong_types;
