@@ -93,7 +93,9 @@ impl Sink {
 /// Says on standard error that something was left out.
 fn say_so_once() {
     static SAID: std::sync::Once = std::sync::Once::new();
-    SAID.call_once(|| crate::style::complain("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets"));
+    SAID.call_once(|| {
+        crate::style::complain("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets")
+    });
 }
 
 /// Writes a text to standard output.

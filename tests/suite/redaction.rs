@@ -108,7 +108,11 @@ fn key_material_is_in_no_output() {
         outputs.push(("graph", serde_json::to_string(&graph(compilation, &positions)).expect("JSON")));
         let snapshot = Snapshot::new(compilation, &options(line).expect("options"), &[], false);
         let replayed = Work::new(&snapshot.inputs(), &snapshot.options);
-        assert_eq!(serde_json::to_string_pretty(&replayed.ledger()).expect("JSON"), serde_json::to_string_pretty(&work.ledger()).expect("JSON"), "stand-ins have the form of what they stand for");
+        assert_eq!(
+            serde_json::to_string_pretty(&replayed.ledger()).expect("JSON"),
+            serde_json::to_string_pretty(&work.ledger()).expect("JSON"),
+            "stand-ins have the form of what they stand for"
+        );
         outputs.push(("snapshot", snapshot.write()));
         let viewed = Viewed::new(gateway.ir, View::Envoy, &mut chancery_core::backend::envoy::v3::Emitted::new());
         let documents = [(gateway, viewed)];
@@ -195,7 +199,8 @@ fn keeps(leak: &Leak) -> Vec<String> {
     let mut found = Vec::new();
     for dialect in [&ambassador::DIALECT, &contour::DIALECT] {
         let outputs = outputs(&leak.text, dialect);
-        let leaks = outputs.iter().filter_map(|(what, output)| Some(format!("{}: {what} of {}: {}", leak.name, dialect.name, leak.found_in(output)?)));
+        let leaks =
+            outputs.iter().filter_map(|(what, output)| Some(format!("{}: {what} of {}: {}", leak.name, dialect.name, leak.found_in(output)?)));
         found.extend(leaks.take(1));
     }
     found
@@ -221,7 +226,8 @@ fn a_snapshot_without_secrets_is_as_long_and_as_broken_as_its_input() {
         assert_eq!(stand_in.len(), leak.text.len(), "{}", leak.name);
         let told = |text: &str| {
             let work = Work::of(text);
-            let mut told: Vec<(&str, u32)> = work.findings().iter().map(|finding| (finding.code, finding.span.as_ref().map_or(0, |span| span.line))).collect();
+            let mut told: Vec<(&str, u32)> =
+                work.findings().iter().map(|finding| (finding.code, finding.span.as_ref().map_or(0, |span| span.line))).collect();
             told.sort_unstable();
             told
         };

@@ -33,7 +33,8 @@ const COMMANDS: &[&[&str]] = &[
     &["convert", "httpproxy-to-gateway", "in.yaml"],
 ];
 
-const OTHER: &str = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: o, namespace: default}\nspec: {hostname: '*', prefix: /o/, service: o}\n";
+const OTHER: &str =
+    "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: o, namespace: default}\nspec: {hostname: '*', prefix: /o/, service: o}\n";
 
 fn all(run: &Run) -> String {
     format!("{}\n{}", run.out, run.err)
@@ -98,7 +99,12 @@ fn keys_that_a_running_envoy_shows_are_in_no_output() {
 #[test]
 fn credentials_are_written_where_a_person_wants_them() {
     let text = OTHER.replace("service: o", "service: o, add_request_headers: {Authorization: Bearer abcdefgh1234}");
-    let folder = Folder::with(&[("in.yaml", &format!("{text}---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {{name: l, namespace: default}}\nspec: {{port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {{namespace: {{from: ALL}}}}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {{name: h, namespace: default}}\nspec: {{hostname: '*', requestPolicy: {{insecure: {{action: Route}}}}}}\n"))]);
+    let folder = Folder::with(&[(
+        "in.yaml",
+        &format!(
+            "{text}---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {{name: l, namespace: default}}\nspec: {{port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {{namespace: {{from: ALL}}}}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {{name: h, namespace: default}}\nspec: {{hostname: '*', requestPolicy: {{insecure: {{action: Route}}}}}}\n"
+        ),
+    )]);
     let without = folder.run(&["compile", "in.yaml"]);
     assert!(without.out.contains("-redacted-") && !without.out.contains("abcdefgh1234"), "{}", without.out);
     assert!(without.err.contains("--with-secrets"), "{}", without.err);

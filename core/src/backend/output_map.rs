@@ -504,8 +504,8 @@ impl Place<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::text::NodeId;
     use super::*;
+    use crate::text::NodeId;
     use alloc::vec;
 
     fn origin(object: usize, node: u32) -> Origin {

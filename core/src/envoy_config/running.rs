@@ -7,9 +7,9 @@
 //! What must not be here: comparing, and asking a running Envoy.
 
 use super::{EnvoyConfig, Placed};
-use crate::redact::{HeldBack, credentials_of};
 use crate::backend::envoy::v3::pb::{self, Any, admin, bootstrap::Bootstrap};
 use crate::order::Order as _;
+use crate::redact::{HeldBack, credentials_of};
 use crate::text::{Limits, parse, parse_fully, to_json};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::collections::BTreeSet;

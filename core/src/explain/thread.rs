@@ -73,9 +73,9 @@ impl Thread {
             let above = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent));
             let stands_for = |origin: Origin| origin.is_whole() && part.nodes.iter().any(|node| above(*node).any(|at| at == origin.node()));
             let deep = |origin: Origin| above(origin.node()).any(|at| part.nodes.contains(&at));
-            out.extend(map.made_by(part.object, |origin| {
-                stands_for(origin) || if self.deep { deep(origin) } else { part.nodes.contains(&origin.node()) }
-            }));
+            out.extend(
+                map.made_by(part.object, |origin| stands_for(origin) || if self.deep { deep(origin) } else { part.nodes.contains(&origin.node()) }),
+            );
         }
         let outer = |pointer: &String| and_ancestors(pointer).skip(1).any(|outer| out.contains(outer));
         out.iter().filter(|pointer| !outer(pointer)).cloned().collect()

@@ -168,7 +168,8 @@ pub fn explain_line(
     report.ledger_of_others = rows;
     let spans = &object.document.spans;
     let below = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)).any(|at| nodes.contains(&at));
-    let above: BTreeSet<NodeId> = nodes.iter().flat_map(|node| core::iter::successors(Some(*node), |at| spans.get(*at).map(|span| span.parent))).collect();
+    let above: BTreeSet<NodeId> =
+        nodes.iter().flat_map(|node| core::iter::successors(Some(*node), |at| spans.get(*at).map(|span| span.parent))).collect();
     let of = |origin: Origin| below(origin.node()) || origin.is_whole() && above.contains(&origin.node());
     report.made = documents.iter().flat_map(|(gateway, viewed)| made_by(*gateway, positions, viewed, object.id, of)).collect();
     if report.made.is_empty() {

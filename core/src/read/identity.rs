@@ -50,7 +50,13 @@ pub(super) fn of_object(root: &Node, spans: &Spans, text: Option<&str>) -> Ident
     let mut text_field = |holder: Option<&Node>, path: &'static str, field: &str| -> Str {
         let node = holder.and_then(|holder| holder.get(field));
         match node.map(|node| (node, &node.value)) {
-            Some((_, Value::String(value))) if !value.is_empty() => if sane(value) { value.clone() } else { Str::new_static(REDACTED) },
+            Some((_, Value::String(value))) if !value.is_empty() => {
+                if sane(value) {
+                    value.clone()
+                } else {
+                    Str::new_static(REDACTED)
+                }
+            }
             Some((node, Value::Null | Value::String(_))) => {
                 problem.get_or_insert_with(|| incomplete(node, path));
                 Str::default()
@@ -71,7 +77,13 @@ pub(super) fn of_object(root: &Node, spans: &Spans, text: Option<&str>) -> Ident
     let metadata = root.get("metadata").filter(|metadata| metadata.as_object().is_some());
     let name = text_field(metadata.or(Some(root)).filter(|_| metadata.is_some()), "metadata.name", "name");
     let namespace = match metadata.and_then(|metadata| metadata.get("namespace")).map(|node| (node, &node.value)) {
-        Some((_, Value::String(value))) if !value.is_empty() => if sane(value) { value.clone() } else { Str::new_static(REDACTED) },
+        Some((_, Value::String(value))) if !value.is_empty() => {
+            if sane(value) {
+                value.clone()
+            } else {
+                Str::new_static(REDACTED)
+            }
+        }
         None | Some((_, Value::Null | Value::String(_))) => Str::new_static(DEFAULT_NAMESPACE),
         Some((node, value)) => {
             let written = written(node);

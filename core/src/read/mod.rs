@@ -65,7 +65,10 @@ pub fn read(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache) -
 
 /// Whether there is no resource in any of the inputs, and nothing that could have been meant as one: blank lines, comments, lists without items.
 pub fn says_nothing(inputs: &Inputs) -> bool {
-    inputs.inputs.iter().all(|input| split(&input.text).into_iter().filter(|chunk| !chunk.is_empty).all(|chunk| is_blank(chunk.range.slice(&input.text))))
+    inputs
+        .inputs
+        .iter()
+        .all(|input| split(&input.text).into_iter().filter(|chunk| !chunk.is_empty).all(|chunk| is_blank(chunk.range.slice(&input.text))))
 }
 
 /// The longest text that is looked into: what is longer says something.

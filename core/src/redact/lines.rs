@@ -14,8 +14,30 @@ use alloc::vec::Vec;
 
 /// Keys that stay even where a Secret cannot be read.
 const PLAIN_KEYS: &[&str] = &[
-    "apiVersion", "kind", "metadata", "name", "namespace", "type", "data", "stringData", "labels", "annotations", "immutable", "items", "tls.crt",
-    "tls.key", "ca.crt", "crl.pem", "user.key", "username", "password", "token", "auth", "key", "value", ".dockerconfigjson",
+    "apiVersion",
+    "kind",
+    "metadata",
+    "name",
+    "namespace",
+    "type",
+    "data",
+    "stringData",
+    "labels",
+    "annotations",
+    "immutable",
+    "items",
+    "tls.crt",
+    "tls.key",
+    "ca.crt",
+    "crl.pem",
+    "user.key",
+    "username",
+    "password",
+    "token",
+    "auth",
+    "key",
+    "value",
+    ".dockerconfigjson",
 ];
 
 /// A line, taken apart.
@@ -39,7 +61,10 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         let before = (line.len() - bare.len()) as u32;
         let split = bare.split_once(':').filter(|(key, rest)| {
             let key = key.trim();
-            !key.is_empty() && key.len() < 64 && !key.trim_matches(['"', '\'']).contains([' ', '\t', '"', '\'']) && rest.starts_with([' ', '\t', '\r', '\n', '"', '\'', '{', '[', '|', '>']) | rest.is_empty()
+            !key.is_empty()
+                && key.len() < 64
+                && !key.trim_matches(['"', '\'']).contains([' ', '\t', '"', '\''])
+                && rest.starts_with([' ', '\t', '\r', '\n', '"', '\'', '{', '[', '|', '>']) | rest.is_empty()
         });
         let behind = split.map_or(0, |(key, _)| key.len() as u32 + 1);
         let value = TextRange::new((at + before + behind).min(end), end);
@@ -91,7 +116,8 @@ pub(super) fn is_secret(text: &str) -> bool {
 /// Whether a line has the word in quotes, as JSON says a kind.
 fn quotes_secret(line: &str) -> bool {
     let bare = |c: char| matches!(c, '"' | '\'' | '\\' | ':' | ',' | '{' | ' ');
-    line.split(bare).any(|word| (4..=24).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_secret_kind(word)) && line.contains(bare)
+    line.split(bare).any(|word| (4..=24).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_secret_kind(word))
+        && line.contains(bare)
 }
 
 /// Whether the lines beside a `kind` say no more than a reference does.
@@ -156,7 +182,8 @@ fn all_but_names(text: &str, put: &mut impl FnMut(TextRange)) {
             block = Some(depth);
         }
         let bare = word(value);
-        let of_name = |bare: &str| !bare.is_empty() && bare.len() <= 63 && bare.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
+        let of_name =
+            |bare: &str| !bare.is_empty() && bare.len() <= 63 && bare.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
         let shown = match key {
             "kind" => bare.len() <= 40 && bare.bytes().all(|byte| byte.is_ascii_alphabetic()) && value == bare,
             "apiVersion" => bare.len() <= 40 && bare.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/')) && value == bare,
@@ -189,15 +216,14 @@ fn credentials(text: &str, put: &mut impl FnMut(TextRange)) {
         if headers.is_some_and(|depth| line.indent <= depth && !line.text.is_empty()) {
             headers = None;
         }
-        let by_key = line.key.is_some_and(|key| {
-            is_sensitive_key(key) || key == "value" && header || headers.is_some() && is_sensitive_header(key)
-        });
+        let by_key = line.key.is_some_and(|key| is_sensitive_key(key) || key == "value" && header || headers.is_some() && is_sensitive_header(key));
         let applied = line.text.contains("last-applied-configuration") || line.text.contains("\\\"") && quotes_secret(line.text);
         // Several things in one line, as JSON has them.
-        let packed = line.text.matches(':').count() > 1 && line.text.split(['"', '\'', ' ', '{', ',']).any(|word| {
-            let word = word.trim_end_matches(':');
-            is_sensitive_key(word) || is_sensitive_header(word) || matches!(word, "inline_string" | "inline_bytes" | "Bearer" | "Basic")
-        });
+        let packed = line.text.matches(':').count() > 1
+            && line.text.split(['"', '\'', ' ', '{', ',']).any(|word| {
+                let word = word.trim_end_matches(':');
+                is_sensitive_key(word) || is_sensitive_header(word) || matches!(word, "inline_string" | "inline_bytes" | "Bearer" | "Basic")
+            });
         if by_key && !says_where(value) || is_credential(line.text) || applied || packed && line.text.contains(['{', '[']) {
             put(TextRange::new(if line.key.is_some() { line.value.start } else { line.start }, end));
         }

@@ -5,7 +5,9 @@
 use super::REDACTED;
 use super::value::{is_credential, is_packed};
 use super::veil::{hidden_within, may_hold_text};
-use super::words::{is_near, is_plain_key, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where};
+use super::words::{
+    is_near, is_plain_key, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers, says_where,
+};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::vec::Vec;
 
@@ -20,8 +22,22 @@ pub(super) enum Standing {
 
 /// Fields that an object has which only names a Secret.
 const OF_REFERENCES: &[&str] = &[
-    "kind", "name", "namespace", "group", "apiVersion", "apiGroup", "sectionName", "port", "optional", "key", "uid", "weight", "fieldPath",
-    "resourceVersion", "from", "to",
+    "kind",
+    "name",
+    "namespace",
+    "group",
+    "apiVersion",
+    "apiGroup",
+    "sectionName",
+    "port",
+    "optional",
+    "key",
+    "uid",
+    "weight",
+    "fieldPath",
+    "resourceVersion",
+    "from",
+    "to",
 ];
 
 /// Values of `type` that say what a Secret is for, and nothing else.
@@ -107,8 +123,18 @@ pub fn keep_back(root: &mut Node, known: bool) -> KeptBack {
 
 /// What may stay of `metadata`: the API server looks at it.
 const METADATA: &[&str] = &[
-    "generateName", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-    "deletionGracePeriodSeconds", "labels", "finalizers", "ownerReferences", "selfLink", "managedFields",
+    "generateName",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "finalizers",
+    "ownerReferences",
+    "selfLink",
+    "managedFields",
 ];
 
 /// Annotations that say how a controller reads the object.
@@ -191,7 +217,10 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, in_headers: bool) {
             let named = |field: &str| object.get(field).and_then(Node::as_str).is_some_and(is_sensitive_header);
             let of_header = named("name") || named("key");
             for (key, value) in object.iter_mut() {
-                let by_key = is_sensitive_key(key) || key == "secret" && value.as_object().is_some() || in_headers && is_sensitive_header(key) || of_header && key == "value";
+                let by_key = is_sensitive_key(key)
+                    || key == "secret" && value.as_object().is_some()
+                    || in_headers && is_sensitive_header(key)
+                    || of_header && key == "value";
                 match by_key.then(|| credential_of(value)).flatten() {
                     Some(credential) => kept.credentials.push(credential),
                     None => look_into(value, kept, names_headers(key)),

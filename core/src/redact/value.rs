@@ -10,8 +10,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 /// Kinds of PEM blocks that are public.
-const PUBLIC: &[&str] =
-    &["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE", "X509 CRL", "PUBLIC KEY", "RSA PUBLIC KEY", "EC PARAMETERS", "DH PARAMETERS", "CERTIFICATE REQUEST"];
+const PUBLIC: &[&str] = &[
+    "CERTIFICATE",
+    "TRUSTED CERTIFICATE",
+    "X509 CERTIFICATE",
+    "X509 CRL",
+    "PUBLIC KEY",
+    "RSA PUBLIC KEY",
+    "EC PARAMETERS",
+    "DH PARAMETERS",
+    "CERTIFICATE REQUEST",
+];
 
 /// Whether PEM of this kind is public.
 pub(super) fn is_public(kind: &str) -> bool {
@@ -97,12 +106,16 @@ fn is_scheme(value: &str) -> bool {
     let Some((scheme, rest)) = value.trim().split_once(' ') else { return false };
     let known = ["bearer", "basic", "token", "apikey", "negotiate"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     let word = rest.trim();
-    known && word.len() >= 8 && !word.contains([' ', '%', '"', '$']) && word.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'=')
+    known
+        && word.len() >= 8
+        && !word.contains([' ', '%', '"', '$'])
+        && word.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'=')
 }
 
 /// Tokens that say whose they are.
 fn is_marked_token(word: &str) -> bool {
-    const MARKS: &[&str] = &["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk_live_", "rk_live_", "AKIA", "ASIA", "AIza", "hvs."];
+    const MARKS: &[&str] =
+        &["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk_live_", "rk_live_", "AKIA", "ASIA", "AIza", "hvs."];
     word.len() >= 16 && MARKS.iter().any(|mark| word.starts_with(mark))
 }
 

@@ -5,11 +5,11 @@
 //!
 //! What must not be here: what takes the place of what is hidden (`stand_in`).
 
+use super::lines;
 use super::nature::{Standing, is_secret_type, items_of, may_be_secret};
 use super::stand_in::{Form, replace};
 use super::value::{decode, is_credential};
 use super::words::{is_plain_key, is_sensitive_header, is_sensitive_key, names_headers, says_where};
-use super::lines;
 use crate::order::Order as _;
 use crate::text::{Chunk, Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
 use alloc::boxed::Box;
@@ -180,7 +180,9 @@ fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
     let mut is_secret = false;
     let mut hidden = if unread {
         let beside_secret = beside.before || beside.next;
-        is_secret = beside_secret || lines::is_secret(text) || document.root.as_ref().is_some_and(|root| root.as_object().is_some_and(|root| may_be_secret(root, Standing::Whole)));
+        is_secret = beside_secret
+            || lines::is_secret(text)
+            || document.root.as_ref().is_some_and(|root| root.as_object().is_some_and(|root| may_be_secret(root, Standing::Whole)));
         lines::hidden(text, is_secret)
     } else {
         let mut cover = Cover::new(text, &document, depth);
@@ -465,7 +467,8 @@ impl<'a> Cover<'a> {
             }
         }
         // What stands beside it may say it again.
-        if self.hidden.len() > before && self.hidden[before..].iter().any(|hidden| matches!(&hidden.form, Form::Text(value) if is_credential(value))) {
+        if self.hidden.len() > before && self.hidden[before..].iter().any(|hidden| matches!(&hidden.form, Form::Text(value) if is_credential(value)))
+        {
             self.comments(range);
         }
     }
@@ -477,7 +480,8 @@ impl<'a> Cover<'a> {
         let grand = self.span(span.parent).parent;
         let by_key = is_sensitive_key(key)
             || names_headers(parent) && is_sensitive_header(key)
-            || matches!(key, "value" | "inline_string" | "inline_bytes") && (of_header || is_sensitive_key(parent) || names_headers(self.key(grand)) && is_sensitive_header(parent))
+            || matches!(key, "value" | "inline_string" | "inline_bytes")
+                && (of_header || is_sensitive_key(parent) || names_headers(self.key(grand)) && is_sensitive_header(parent))
             || parent == "sops"
             || self.key(grand) == "sops";
         if by_key && !says_where(value) || is_credential(value) {

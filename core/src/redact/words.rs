@@ -128,7 +128,8 @@ pub(super) fn names_headers(key: &str) -> bool {
 
 /// Whether a key of a Secret is a name, and not a value that stands where a key belongs.
 pub(super) fn is_plain_key(key: &str) -> bool {
-    let is_name = !key.is_empty() && key.len() <= 120 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/'));
+    let is_name =
+        !key.is_empty() && key.len() <= 120 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/'));
     let words = key.trim_end_matches(|c: char| c.is_ascii_digit());
     let joined = key.contains(['.', '_', '-']);
     is_name && (key.len() <= 40 || joined) && (joined || words.len() + 4 >= key.len() && !words.bytes().any(|byte| byte.is_ascii_digit()))

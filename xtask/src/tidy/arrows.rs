@@ -41,7 +41,20 @@ const MODULES: &[(&str, &[&str])] = &[
     ("simulate", &["order", "text", "re2", "backend", "envoy_config"]),
     (
         "explain",
-        &["order", "text", "redact", "resource", "diagnostic", "schema", "compilation", "ir", "backend", "dialect/kubernetes", "envoy_config", "simulate"],
+        &[
+            "order",
+            "text",
+            "redact",
+            "resource",
+            "diagnostic",
+            "schema",
+            "compilation",
+            "ir",
+            "backend",
+            "dialect/kubernetes",
+            "envoy_config",
+            "simulate",
+        ],
     ),
     ("compare", &["order", "text", "resource", "schema", "compilation", "re2", "backend", "envoy_config", "simulate", "explain"]),
     (

@@ -7,8 +7,8 @@ use crate::dialect::contour::model::{Material, MaterialKind, PeerValidation, Sec
 use crate::dialect::contour::source::Source;
 use crate::dialect::kubernetes::secret;
 use crate::ir::{
-    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls,
-    ValidationContext,
+    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
+    UpstreamTls, ValidationContext,
 };
 use crate::resource::{Object, Objects, Origin, Rule, Sourced};
 use crate::text::Str;
@@ -144,8 +144,7 @@ impl Lowering<'_> {
         DownstreamTls {
             certificates: vec![certificate(secret)],
             validation: validation.map(|of| Sourced::new(self.validation(of, Peer::Client), of.origin)),
-            require_client_certificate: validation
-                .map(|of| Sourced::new(!of.optional.value, of.optional.origin)),
+            require_client_certificate: validation.map(|of| Sourced::new(!of.optional.value, of.optional.origin)),
             parameters: TlsParameters {
                 minimum: Some(minimum),
                 maximum: Some(maximum),
@@ -193,7 +192,8 @@ impl Lowering<'_> {
             Err(several) => Some(CertificateSource::Several(several)),
         };
         let trusted_ca = trusted_ca.map(|source| Sourced::new(source, origin));
-        let known = |all: &mut dyn Iterator<Item = &[u8]>| all.map(secret::public_pem).collect::<Option<Vec<String>>>().map(|all| Str::from(all.concat()));
+        let known =
+            |all: &mut dyn Iterator<Item = &[u8]>| all.map(secret::public_pem).collect::<Option<Vec<String>>>().map(|all| Str::from(all.concat()));
         let authorities = known(&mut of.ca.iter().map(|ca| ca.get("ca.crt")).filter(|ca| !ca.is_empty()));
         let public = PublicMaterial { authorities, revoked: None };
         let plain = ValidationContext { delivery: Delivery::Inline, trusted_ca, public, ..ValidationContext::default() };
