@@ -76,7 +76,7 @@ impl Args for Deployment {
         let gateway = "The only gateway to speak of, where a controller runs several: NAMESPACE/NAME, or a proxy's id";
         let empty = "Take an input without resources as it is. Otherwise it is an error, as what should have written it probably failed";
         let own = [
-            Arg::new(ALLOW_EMPTY).long(ALLOW_EMPTY).global(true).hide_short_help(true).action(ArgAction::SetTrue).help(empty),
+            Arg::new(ALLOW_EMPTY).long(ALLOW_EMPTY).global(true).help_heading("Input").hide_short_help(true).action(ArgAction::SetTrue).help(empty),
             Arg::new(DIALECT).long(DIALECT).global(true).help_heading(HEADING).value_name("NAME").help(dialect),
             Arg::new(GATEWAY).long(GATEWAY).visible_alias("proxy").global(true).help_heading(HEADING).value_name("ID").help(gateway),
         ];
