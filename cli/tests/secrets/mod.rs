@@ -98,7 +98,7 @@ fn keys_that_a_running_envoy_shows_are_in_no_output() {
 
 #[test]
 fn credentials_are_written_where_a_person_wants_them() {
-    let text = OTHER.replace("service: o", "service: o, add_request_headers: {Authorization: Bearer abcdefgh1234}");
+    let text = OTHER.replace("service: o", "service: o, add_request_headers: {Authorization: {value: Bearer abcdefgh1234}}");
     let folder = Folder::with(&[(
         "in.yaml",
         &format!(
