@@ -89,7 +89,7 @@ impl Compiler {
     /// there is no dialect at all. What two controllers both claim is reported once, on the side of the later one if both say so in the input.
     pub fn compile(&mut self, inputs: &Inputs, options: &Options) -> Compilation {
         let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, &self.dialects));
-        let detection = asked.is_none().then(|| detect(inputs, &self.dialects)).unwrap_or_default();
+        let detection = if asked.is_none() { detect(inputs, &self.dialects) } else { Detection::default() };
         let dialects = asked.map_or_else(|| detection.dialects(), |asked| Vec::from([asked]));
         let reading = dialects.iter().map(|dialect| (dialect.read_options)(options)).reduce(ReadOptions::join).unwrap_or_default();
         let (objects, mut diagnostics) = read::read(inputs, &reading, &mut self.documents);
