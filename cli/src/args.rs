@@ -160,7 +160,7 @@ pub struct CompileArgs {
     /// Write each kind into a file of its own in this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
-    /// Put certificates and keys into the output, which then runs without a management server.
+    /// Put certificates, keys and credentials into the output, which then runs without a management server.
     #[arg(long)]
     pub with_secrets: bool,
     /// Envoy's fields as the controller uses them, or only those that Envoy does not call deprecated.
@@ -556,6 +556,9 @@ pub struct ConvertArgs {
     /// Do not compile both sides and compare their requests.
     #[arg(long)]
     pub no_proof: bool,
+    /// Write credentials, such as tokens in headers, as they are.
+    #[arg(long)]
+    pub with_secrets: bool,
 }
 
 /// What `convert` does.

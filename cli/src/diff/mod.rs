@@ -6,7 +6,7 @@ pub mod human;
 mod report;
 
 use crate::args::{Counts, Deployment, DiffArgs, DiffFormat, DriftArgs};
-use crate::output::{print, print_json};
+use crate::output::{hold, print, print_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
@@ -67,6 +67,7 @@ impl Loaded {
 
 fn running(path: &Path, text: &str) -> Result<Loaded, Unusable> {
     let read = Running::read(text).map_err(|why| format!("{} {why}", path.display()))?;
+    hold(vec![read.held_back.clone()]);
     Ok(Loaded::Running(Box::new(read)))
 }
 

@@ -31,8 +31,8 @@ pub use route::{
     UpstreamClusters, VirtualHost, WeightedCluster,
 };
 pub use tls::{
-    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, SecretPart, SecretReference, TlsParameters, TlsVersion, UpstreamTls,
-    ValidationContext,
+    Certificate, CertificateSource, Delivery, DownstreamTls, Holder, PublicMaterial, SecretPart, SecretReference, TlsParameters, TlsVersion,
+    UpstreamTls, ValidationContext,
 };
 
 use crate::resource::{Origin, Sourced};

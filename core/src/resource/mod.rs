@@ -9,5 +9,5 @@ mod secret;
 
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
-pub use origin::{Origin, Rule, Sourced};
+pub use origin::{Also, Origin, Rule, Sourced};
 pub use secret::{REDACTED, Secret};
