@@ -243,6 +243,7 @@ impl Teller<'_> {
     fn end(&mut self) {
         let simulation = &self.report.simulation;
         let status = simulation.status.map(|status| status.to_string()).unwrap_or_default();
+        let status = simulation.grpc_status.map_or_else(|| status.clone(), |grpc| format!("{status}, grpc-status {grpc}"));
         let what = match simulation.outcome {
             simulate::Outcome::Forward => "forward".to_owned(),
             simulate::Outcome::Redirect => format!("redirect {status}"),
@@ -255,6 +256,10 @@ impl Teller<'_> {
         let good = matches!(simulation.outcome, simulate::Outcome::Forward | simulate::Outcome::Redirect);
         let what = if good { self.style.bold(what) } else { self.style.yellow(what) };
         let origin = self.origin("route");
+        for condition in &simulation.conditions {
+            let otherwise = condition.otherwise.map(|status| format!("  (otherwise {status})")).unwrap_or_default();
+            let _ = writeln!(self.out, "\n{} if {}{}", self.style.yellow("?"), plain(&condition.wants), self.style.dim(otherwise));
+        }
         let _ = writeln!(self.out, "\n{} {what}{origin}", self.style.green("→"));
         if let Some(why) = &simulation.why {
             self.line(why);

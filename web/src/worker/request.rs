@@ -178,6 +178,7 @@ impl<'a> Walk<'a> {
         if simulation.outcome != Outcome::Forward {
             step.told.push(format!("the request {}", ending.told()));
         }
+        step.told.extend(simulation.conditions.iter().map(|condition| format!("if {}", condition.wants)));
         step.told.extend(simulation.why.clone());
         step.told.extend(simulation.body.as_ref().map(|body| format!("with the body {body:?}")));
         if let Some(upstream) = &simulation.upstream {
