@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod differential;
+mod drift;
 mod envoy;
 mod examples;
 mod fixtures;

@@ -13,6 +13,7 @@ use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compile::Compilation;
 use chancery_core::explain::compare::{Comparison, RequestOptions, Requests, Side, SideSource, compare, requests};
 use chancery_core::explain::{EnvoyConfig, Positions, Running};
+use chancery_core::ir::SecretReference;
 use std::path::Path;
 use std::thread;
 
@@ -23,15 +24,20 @@ enum Loaded {
 }
 
 impl Loaded {
-    fn compiled(given: &input::Given) -> Result<Self, Unusable> {
+    /// `stands_alone` where it is held against what an Envoy tells of itself, which has endpoints and certificates.
+    fn compiled(given: &input::Given, stands_alone: bool) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile()?;
         input::warn_of_unread(&compilation);
-        let map = envoy::v3::output_map(&compilation.ir, &envoy::Options::default(), &mut compiler.emitted);
-        Ok(Loaded::Compiled { config: Box::new(EnvoyConfig::of(&compilation)), map: Box::new(map), compilation: Box::new(compilation) })
+        let lookup = |reference: &SecretReference| compilation.key_material(reference);
+        let secrets = stands_alone.then_some(&lookup as envoy::Lookup<'_>);
+        let options = envoy::Options { secrets, ..envoy::Options::default() };
+        let map = Box::new(envoy::v3::output_map(&compilation.ir, &options, &mut compiler.emitted));
+        let config = Box::new(EnvoyConfig::standing_alone(&compilation, &options));
+        Ok(Loaded::Compiled { config, map, compilation: Box::new(compilation) })
     }
 
     /// A file, a folder, a revision of git, a snapshot, a dump or a bootstrap.
-    fn read(path: &Path, deployment: &Deployment) -> Result<Self, Unusable> {
+    fn read(path: &Path, deployment: &Deployment, stands_alone: bool) -> Result<Self, Unusable> {
         if path.is_file() {
             let text = input::text(path)?;
             if Running::is_one(&text) {
@@ -40,9 +46,9 @@ impl Loaded {
         } else if !path.exists()
             && let Some((revision, inner)) = path.to_str().filter(|text| !text.contains("://")).and_then(|text| text.split_once(':'))
         {
-            return Self::compiled(&input::revision(revision, inner, deployment)?);
+            return Self::compiled(&input::revision(revision, inner, deployment)?, stands_alone);
         }
-        Self::compiled(&input::given(&[path.to_path_buf()], deployment)?)
+        Self::compiled(&input::given(&[path.to_path_buf()], deployment)?, stands_alone)
     }
 
     fn positions(&self) -> Option<Positions<'_>> {
@@ -92,7 +98,9 @@ fn compared(before: &Loaded, after: &Loaded, with_requests: bool) -> Compared {
 
 /// Runs `diff`.
 pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (before, after) = at_once(|| Loaded::read(&args.before, deployment), || Loaded::read(&args.after, deployment));
+    let is_running = |path: &Path| path.is_file() && input::text(path).is_ok_and(|text| Running::is_one(&text));
+    let alone = is_running(&args.before) || is_running(&args.after);
+    let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), || Loaded::read(&args.after, deployment, alone));
     let (before, after) = (before?, after?);
     let compared = compared(&before, &after, !args.no_requests);
     show(&compared, None, args.format, style)?;
@@ -109,7 +117,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
 
 /// Runs `drift`.
 pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let source = Loaded::read(&args.source, deployment)?;
+    let source = Loaded::read(&args.source, deployment, true)?;
     let dump = running(&args.dump, &input::text(&args.dump)?)?;
     let compared = compared(&source, &dump, false);
     let Loaded::Running(running) = &dump else { return Ok(2) };

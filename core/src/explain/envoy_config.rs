@@ -29,6 +29,8 @@ pub struct EnvoyConfig {
     pub secrets: Vec<Placed<pb::tls::Secret>>,
     /// Values of the runtime, upper layers over lower ones.
     pub runtime: BTreeMap<String, pb::Value>,
+    /// Clusters of the servers that it gets the rest from, as far as the bootstrap names them.
+    pub servers: BTreeSet<String>,
     /// The node's identity and service cluster, where they are known.
     pub node: Option<pb::base::Node>,
 }
@@ -66,6 +68,12 @@ impl EnvoyConfig {
                 runtime.extend(values.fields);
             }
         }
+        let dynamic = bootstrap.dynamic_resources.unwrap_or_default();
+        let by_source = [dynamic.lds_config, dynamic.cds_config].into_iter().flatten().filter_map(|source| match source.config_source_specifier {
+            Some(pb::base::config_source::ConfigSourceSpecifier::ApiConfigSource(api)) => Some(api),
+            _ => None,
+        });
+        let servers = dynamic.ads_config.into_iter().chain(by_source).flat_map(|api| super::compare::servers_of(&api).collect::<Vec<_>>()).collect();
         Self {
             listeners: Placed::list(resources.listeners, "/static_resources/listeners"),
             routes: Vec::new(),
@@ -73,6 +81,7 @@ impl EnvoyConfig {
             endpoints: Vec::new(),
             secrets: Placed::list(resources.secrets, "/static_resources/secrets"),
             runtime,
+            servers,
             node: bootstrap.node,
         }
     }
@@ -82,6 +91,13 @@ impl EnvoyConfig {
     #[must_use]
     pub fn of(compilation: &Compilation) -> Self {
         Self::of_bootstrap(v3::bootstrap(&compilation.ir, &envoy::Options::default()))
+    }
+
+    /// The same with what is left for others to give where `options` has it: with key material, a configuration that runs by itself.
+    /// Key material is in it then.
+    #[must_use]
+    pub fn standing_alone(compilation: &Compilation, options: &envoy::Options<'_>) -> Self {
+        Self::of_bootstrap(v3::bootstrap(&compilation.ir, options))
     }
 
     /// All connection managers with the pointers at which they stand, listener by listener.

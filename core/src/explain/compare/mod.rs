@@ -12,9 +12,11 @@ mod parts;
 mod renames;
 mod requests;
 mod resources;
+mod settled;
 
 pub use fields::FieldChange;
 pub use requests::{Answer, Difference, Doors, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
+pub(in crate::explain) use settled::servers_of;
 
 use super::{EnvoyConfig, OriginView, Positions};
 use crate::backend::OutputMap;
@@ -140,7 +142,14 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
         (Some(before), Some(after)) => settings(before.compilation, after.compilation),
         _ => Vec::new(),
     };
-    Comparison { resources, envoy: parts::compare(before, after), settings }
+    // What an Envoy tells of itself is compared however it came there.
+    let envoy = if before.source.is_none() || after.source.is_none() {
+        let [old, new] = settled::both(before.config, after.config);
+        parts::compare(&Side { config: &old, source: before.source }, &Side { config: &new, source: after.source })
+    } else {
+        parts::compare(before, after)
+    };
+    Comparison { resources, envoy, settings }
 }
 
 fn settings(before: &Compilation, after: &Compilation) -> Vec<SettingView> {
