@@ -14,8 +14,8 @@ extern crate alloc;
 
 pub mod backend;
 pub mod check;
+pub mod compilation;
 pub mod compile;
-pub mod config;
 pub mod convert;
 pub mod diagnostic;
 pub mod dialect;
@@ -26,3 +26,6 @@ pub mod re2;
 pub mod resource;
 pub mod schema;
 pub mod text;
+
+pub use dialect::ambassador::Config;
+pub use ir::Ir;

@@ -42,7 +42,7 @@ pub fn text(bytes: &[u8]) {
 
 /// Reads objects and admits them, as the API server would.
 pub fn decode(bytes: &[u8]) {
-    use chancery_core::config::Ledger;
+    use chancery_core::compilation::Ledger;
     use chancery_core::dialect::ambassador::{Options, fetch};
     use chancery_core::resource::read;
     let text = String::from_utf8_lossy(bytes);

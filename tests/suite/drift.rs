@@ -171,16 +171,17 @@ fn named(folder: &Path, of: &mut Value) {
 /// Tries one input both ways.
 fn try_one(program: &OsString, name: &str, mut work: Work, tally: &mut Tally) {
     let Work { compilation, compiler } = &mut work;
-    let lookup = |reference: &SecretReference| compilation.key_material(reference);
+    let Some(gateway) = compilation.gateways().next() else { return };
+    let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
     let options = backend::Options { document: Document::Bootstrap, secrets: Some(&lookup), ..backend::Options::default() };
-    let text = backend::v3::emit(&compilation.ir, &options, &mut compiler.emitted).text();
+    let text = backend::v3::emit(gateway.ir, &options, compiler.emitted.of(gateway)).text();
     let bootstrap: Value = serde_json::from_str(&text).expect("the bootstrap is JSON");
     // What asks a management server waits for one.
     let asks = bootstrap.get("dynamic_resources").is_some() || text.contains("\"api_config_source\"");
     if asks || bootstrap["static_resources"]["listeners"].as_array().is_none_or(Vec::is_empty) {
         return;
     }
-    let source = EnvoyConfig::standing_alone(compilation, &options);
+    let source = EnvoyConfig::standing_alone(gateway.ir, &options);
     for way in ["bootstrap", "files"] {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("drift").join(format!("{name}-{way}"));
         let _ = fs::remove_dir_all(&folder);
@@ -188,9 +189,10 @@ fn try_one(program: &OsString, name: &str, mut work: Work, tally: &mut Tally) {
         let config = if way == "files" { by_files(&folder, bootstrap.clone()) } else { bootstrap.clone() };
         let text = match dump(program, &folder, config) {
             Ok(text) => text,
+            // What it does not start with it refuses by files as well.
             Err(why) => {
                 tally.not_started.push(format!("{name} by {way}: {why}"));
-                continue;
+                return;
             }
         };
         let running = Running::read(&text).expect("what Envoy tells is read");

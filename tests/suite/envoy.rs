@@ -4,8 +4,8 @@
 
 use crate::{examples, fixtures};
 use chancery_core::backend::envoy::Document;
-use chancery_core::compile::Options;
-use chancery_core::dialect::Dialect;
+use chancery_core::compilation::{Dialect, Options};
+use chancery_core::dialect;
 use chancery_core::resource::Inputs;
 use chancery_tests::fixture;
 use chancery_tests::work::{Work, inputs, options};
@@ -70,7 +70,10 @@ fn envoy_accepts_the_fixtures() {
         for (index, question) in fixture::run(&fs::read_to_string(&path).expect("a fixture")).questions.into_iter().enumerate() {
             let (line, text) = question.split_once('\n').unwrap_or_default();
             let mut work = Work::new(&inputs([("input.yaml", text)]), &options(line).expect("options"));
-            documents.push((format!("{name}-{index}"), work.text(Document::Bootstrap)));
+            // A controller that does not start sends nothing.
+            if work.compilation.gateways().next().is_some() {
+                documents.push((format!("{name}-{index}"), work.text(Document::Bootstrap)));
+            }
         }
     }
     all_accepted("inputs of fixtures", documents);
@@ -99,7 +102,7 @@ pub fn cases() -> Vec<Case> {
 /// All cases of the dialects that stand beside one another in the corpus, by the dialect's name.
 pub fn all_cases() -> Vec<(String, Vec<Case>)> {
     let Some(corpus) = env::var_os("CHANCERY_CORPUS").map(PathBuf::from) else { return Vec::new() };
-    let is_dialect = |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| Dialect::named(name).is_some());
+    let is_dialect = |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| Dialect::named(name, dialect::ALL).is_some());
     let folder = if is_dialect(&corpus) { corpus.parent().map(Path::to_path_buf).unwrap_or_default() } else { corpus };
     let mut folders: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     folders.retain(|path| is_dialect(path));
@@ -110,8 +113,8 @@ pub fn all_cases() -> Vec<(String, Vec<Case>)> {
 
 fn cases_in(corpus: &Path, one_in: usize) -> Vec<Case> {
     // A folder that is called like a dialect holds cases of it.
-    let dialect = corpus.file_name().and_then(|name| name.to_str()).filter(|name| Dialect::named(name).is_some());
-    let dialect = dialect.map(|name| format!("dialect={name}")).unwrap_or_default();
+    let named = corpus.file_name().and_then(|name| name.to_str()).filter(|name| Dialect::named(name, dialect::ALL).is_some());
+    let dialect = named.map(|name| format!("dialect={name}")).unwrap_or_default();
     let mut folders: Vec<_> = fs::read_dir(corpus).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     folders.sort();
     let case = |folder: &PathBuf| {

@@ -6,6 +6,7 @@ mod drift;
 mod envoy;
 mod examples;
 mod fixtures;
+mod honest;
 mod incremental;
 mod order;
 mod redaction;

@@ -1,7 +1,7 @@
 //! Snapshots and links give the answers that their inputs gave.
 
 use chancery_core::backend::envoy::Document;
-use chancery_core::compile::Options;
+use chancery_core::compilation::Options;
 use chancery_core::explain::simulate::{Gateway, Outcome, SavedRequest, WrittenRequest};
 use chancery_core::explain::{EnvoyConfig, SNAPSHOT_VERSION, Snapshot, share};
 use chancery_tests::work::{Work, inputs};
@@ -68,7 +68,7 @@ fn kept_requests_go_along_and_end_as_they_did() {
 }
 
 fn judged(work: &Work, saved: &SavedRequest) -> chancery_core::explain::simulate::Verdict {
-    let config = EnvoyConfig::of(&work.compilation);
+    let config = EnvoyConfig::of(work.gateway().ir);
     saved.judge(&Gateway::new(&config))
 }
 

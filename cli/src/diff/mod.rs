@@ -10,7 +10,7 @@ use crate::output::{print, print_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
-use chancery_core::compile::Compilation;
+use chancery_core::compilation::Compilation;
 use chancery_core::explain::compare::{Comparison, RequestOptions, Requests, Side, SideSource, compare, requests};
 use chancery_core::explain::{EnvoyConfig, Positions, Running};
 use chancery_core::ir::SecretReference;
@@ -26,13 +26,14 @@ enum Loaded {
 impl Loaded {
     /// `stands_alone` where it is held against what an Envoy tells of itself, which has endpoints and certificates.
     fn compiled(given: &input::Given, stands_alone: bool) -> Result<Self, Unusable> {
-        let (mut compiler, compilation) = given.compile()?;
+        let (mut compiler, compilation) = given.compile_one()?;
         input::warn_of_unread(&compilation);
-        let lookup = |reference: &SecretReference| compilation.key_material(reference);
+        let Some(gateway) = compilation.gateways().next() else { return Err(input::nothing_runs(&compilation)) };
+        let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
         let secrets = stands_alone.then_some(&lookup as envoy::Lookup<'_>);
         let options = envoy::Options { secrets, ..envoy::Options::default() };
-        let map = Box::new(envoy::v3::output_map(&compilation.ir, &options, &mut compiler.emitted));
-        let config = Box::new(EnvoyConfig::standing_alone(&compilation, &options));
+        let map = Box::new(envoy::v3::output_map(gateway.ir, &options, compiler.emitted.of(gateway)));
+        let config = Box::new(EnvoyConfig::standing_alone(gateway.ir, &options));
         Ok(Loaded::Compiled { config, map, compilation: Box::new(compilation) })
     }
 
@@ -53,7 +54,7 @@ impl Loaded {
 
     fn positions(&self) -> Option<Positions<'_>> {
         match self {
-            Loaded::Compiled { compilation, .. } => Some(Positions::new(&compilation.inputs, &compilation.objects)),
+            Loaded::Compiled { compilation, .. } => Some(compilation.positions()),
             Loaded::Running(_) => None,
         }
     }
@@ -61,7 +62,8 @@ impl Loaded {
     fn side<'a>(&'a self, positions: Option<&'a Positions<'a>>) -> Side<'a> {
         match self {
             Loaded::Compiled { compilation, map, config } => {
-                Side { config, source: positions.map(|positions| SideSource { compilation, positions, map }) }
+                let source = compilation.gateways().next().zip(positions);
+                Side { config, source: source.map(|(gateway, positions)| SideSource { gateway, positions, map }) }
             }
             Loaded::Running(running) => Side { config: &running.config, source: None },
         }
@@ -109,7 +111,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
         None => false,
         Some(Counts::Resources) => !comparison.resources.is_empty(),
         Some(Counts::Envoy) => !comparison.envoy.is_empty(),
-        Some(Counts::Requests) => requests.as_ref().map_or(!comparison.envoy.is_empty(), |requests| !requests.is_empty()),
+        Some(Counts::Requests) => requests.as_ref().map_or(!comparison.envoy.is_empty(), |requests| !requests.is_empty() || !requests.complete),
     };
     // Structures of large inputs are not taken apart.
     std::process::exit(i32::from(counts))

@@ -7,7 +7,7 @@
 //! What must not be here: what a message means, and reading of files.
 
 use crate::backend::envoy::{self, v3, v3::pb};
-use crate::compile::Compilation;
+use crate::ir::Ir;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -86,18 +86,18 @@ impl EnvoyConfig {
         }
     }
 
-    /// What the controller makes of a compilation's input: its bootstrap, routes and endpoints inline. Pointers are those of
+    /// What a gateway gets: its bootstrap, routes and endpoints inline. Pointers are those of
     /// [`View::Envoy`](super::View::Envoy). No key material is in it.
     #[must_use]
-    pub fn of(compilation: &Compilation) -> Self {
-        Self::of_bootstrap(v3::bootstrap(&compilation.ir, &envoy::Options::default()))
+    pub fn of(ir: &Ir) -> Self {
+        Self::of_bootstrap(v3::bootstrap(ir, &envoy::Options::default()))
     }
 
     /// The same with what is left for others to give where `options` has it: with key material, a configuration that runs by itself.
     /// Key material is in it then.
     #[must_use]
-    pub fn standing_alone(compilation: &Compilation, options: &envoy::Options<'_>) -> Self {
-        Self::of_bootstrap(v3::bootstrap(&compilation.ir, options))
+    pub fn standing_alone(ir: &Ir, options: &envoy::Options<'_>) -> Self {
+        Self::of_bootstrap(v3::bootstrap(ir, options))
     }
 
     /// All connection managers with the pointers at which they stand, listener by listener.

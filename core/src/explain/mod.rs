@@ -1,4 +1,4 @@
-//! Views of a [`Compilation`](crate::compile::Compilation) that explain it: where things stand, what is wrong, where a value comes from,
+//! Views of a [`Compilation`](crate::compilation::Compilation) that explain it: where things stand, what is wrong, where a value comes from,
 //! what a line makes, what refers to what, and what became of every object.
 //!
 //! Everything here looks and nothing computes anew; it is made on demand and costs nothing when nobody asks. All results are plain data
@@ -7,7 +7,6 @@
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
 mod assist;
-mod beside;
 pub mod compare;
 mod dump;
 mod envoy_config;
@@ -35,13 +34,12 @@ mod view;
 mod words;
 
 pub use assist::{Completion, Completions, Hover, completions, hover};
-pub use beside::{findings_of_all, graph_of_all, ledger_of_all};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
 use envoy_config::managers_of;
 pub use envoy_config::{EnvoyConfig, Placed};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, graph_of, why};
-pub use ledger::{LedgerRow, ledger};
+pub use ledger::{LedgerRow, ledger, ledger_of};
 pub use origin::OriginView;
 pub use place::{Excerpt, Positions, Span};
 pub use pointer::{describe, get, name_of, resolve};

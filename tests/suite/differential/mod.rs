@@ -204,7 +204,7 @@ fn program() -> Option<OsString> {
 }
 
 fn bootstrap(work: &Work) -> pb::bootstrap::Bootstrap {
-    chancery_core::backend::envoy::v3::bootstrap(&work.compilation.ir, &chancery_core::backend::envoy::Options::default())
+    chancery_core::backend::envoy::v3::bootstrap(work.gateway().ir, &chancery_core::backend::envoy::Options::default())
 }
 
 /// Where requests come from.

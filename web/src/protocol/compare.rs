@@ -26,6 +26,9 @@ pub struct Work {
     /// Options, as a snapshot has them, or in the words of the command line.
     #[serde(default)]
     pub options: Option<serde_json::Value>,
+    /// The gateway that is to be shown, if the person chose one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<String>,
 }
 
 /// What differs. The page has types of its own for changes, which read what the core writes.

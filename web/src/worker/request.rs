@@ -4,7 +4,7 @@
 
 use crate::session::span;
 use chancery_core::backend::OutputMap;
-use chancery_core::compile::Compilation;
+use chancery_core::compilation::SideRef;
 use chancery_core::explain::simulate::{self, Ending, Gateway, HeaderChange, Outcome, percent};
 use chancery_core::explain::{EnvoyConfig, OriginView, Positions, RouteReport, report};
 use chancery_web::protocol::{Sent, Span, Step, Tried, Way, WrittenRequest};
@@ -17,8 +17,8 @@ const MOST_SPANS: usize = 3;
 
 /// Where requests come to.
 pub struct Ground<'a> {
-    /// What was compiled.
-    pub compilation: &'a Compilation,
+    /// The side that the gateway is of.
+    pub side: SideRef<'a>,
     /// Where it stands in the texts.
     pub positions: &'a Positions<'a>,
     /// What Envoy gets.
@@ -33,7 +33,7 @@ pub fn way(ground: &Ground<'_>, written: &WrittenRequest) -> Result<Way, String>
     let simulation = Gateway::new(ground.config).simulate_tracing(&request);
     let origins = |pointer: &str| {
         let made = ground.map.lookup(pointer).into_iter().flat_map(|made| made.origins);
-        made.map(|origin| OriginView::of(*origin, ground.compilation, ground.positions)).collect()
+        made.map(|origin| OriginView::of(*origin, ground.side, ground.positions)).collect()
     };
     let report = report(simulation, origins);
     let ending = Ending::of(&report.simulation);

@@ -20,8 +20,7 @@ pub(in crate::explain) use settled::servers_of;
 
 use super::{EnvoyConfig, OriginView, Positions};
 use crate::backend::OutputMap;
-use crate::compile::Compilation;
-use crate::config::Takes;
+use crate::compilation::{self, GatewayRef, Takes};
 use crate::text::{Node, to_json};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -38,8 +37,8 @@ pub struct Side<'a> {
 /// What made a configuration.
 #[derive(Clone, Copy)]
 pub struct SideSource<'a> {
-    /// The compilation.
-    pub compilation: &'a Compilation,
+    /// The gateway.
+    pub gateway: GatewayRef<'a>,
     /// Places in its input.
     pub positions: &'a Positions<'a>,
     /// Where in the bootstrap each origin went.
@@ -139,7 +138,7 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
         _ => Vec::new(),
     };
     let settings = match (&before.source, &after.source) {
-        (Some(before), Some(after)) => settings(before.compilation, after.compilation),
+        (Some(before), Some(after)) => settings(before.gateway.side, after.gateway.side),
         _ => Vec::new(),
     };
     // What an Envoy tells of itself is compared however it came there.
@@ -152,11 +151,11 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     Comparison { resources, envoy, settings }
 }
 
-fn settings(before: &Compilation, after: &Compilation) -> Vec<SettingView> {
+fn settings(before: &compilation::Side, after: &compilation::Side) -> Vec<SettingView> {
     if before.dialect != after.dialect {
         return Vec::new();
     }
-    let changes = after.dialect.setting_changes(&before.answers, &after.answers).into_iter();
+    let changes = (after.dialect.setting_changes)(&before.answers, &after.answers).into_iter();
     let json = |node: Option<Node>| node.map(|node| to_json(&node, false));
     changes.map(|change| SettingView { path: change.path, before: json(change.before), after: json(change.after), takes: change.takes }).collect()
 }
@@ -166,7 +165,7 @@ impl SideSource<'_> {
     fn origins(&self, pointer: &str) -> Vec<OriginView> {
         let made = self.map.lookup(pointer);
         let origins = made.iter().flat_map(|made| made.origins.iter().copied());
-        let views = origins.map(|origin| OriginView::of(origin, self.compilation, self.positions));
+        let views = origins.map(|origin| OriginView::of(origin, self.gateway.of(), self.positions));
         views.filter(|view| view.resource.is_some()).take(4).collect()
     }
 }

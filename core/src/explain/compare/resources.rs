@@ -18,7 +18,7 @@ type ByKey<'a> = BTreeMap<(&'a ResourceKey, usize), &'a Object>;
 fn by_key<'a>(of: &SideSource<'a>) -> ByKey<'a> {
     let mut seen: BTreeMap<&ResourceKey, usize> = BTreeMap::new();
     let mut all = BTreeMap::new();
-    for object in of.compilation.objects.iter() {
+    for object in of.gateway.compilation.objects.iter() {
         let number = seen.entry(&object.key).or_default();
         all.insert((&object.key, *number), object);
         *number += 1;
@@ -82,7 +82,7 @@ fn whole(object: &Object, of: &SideSource<'_>) -> Vec<OriginView> {
 }
 
 fn view(object: &Object, node: NodeId, of: &SideSource<'_>) -> OriginView {
-    OriginView::of(Origin::field(object.id, node), of.compilation, of.positions)
+    OriginView::of(Origin::field(object.id, node), of.gateway.of(), of.positions)
 }
 
 /// All but the name.

@@ -1,7 +1,9 @@
 //! What becomes of requests, held against what Envoy 1.40 did with them.
 
 use super::{Gateway, Outcome, Request, Simulation};
-use crate::compile::{Options, compile};
+use crate::compilation::Options;
+use crate::compile::compile;
+use crate::dialect;
 use crate::explain::EnvoyConfig;
 use crate::resource::Inputs;
 use alloc::format;
@@ -48,8 +50,8 @@ spec: {hostname: '*', prefix: '/n/[0-9]+', prefix_regex: true, regex_rewrite: {p
 
 fn ask(method: &str, url: &str, headers: &[(&str, &str)]) -> Simulation {
     let inputs = Inputs::one("gateway.yaml", GATEWAY);
-    let compilation = compile(&inputs, &Options::default());
-    let config = EnvoyConfig::of(&compilation);
+    let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+    let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
     let gateway = Gateway::new(&config);
     let mut request = Request::new(method, url).expect("a request");
     for (name, value) in headers {
@@ -140,10 +142,11 @@ fn curl_commands_are_read() {
 
 #[test]
 fn routes_are_found_by_the_host_and_path_that_they_take() {
-    let compilation = compile(&Inputs::one("gateway.yaml", GATEWAY), &Options::default());
-    let config = EnvoyConfig::of(&compilation);
+    let compilation = compile(&Inputs::one("gateway.yaml", GATEWAY), &Options::default(), dialect::ALL);
+    let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
     let gateway = Gateway::new(&config);
-    let written: Vec<_> = crate::explain::routes(&compilation).into_iter().filter(|row| !row.made_by.is_empty()).collect();
+    let written: Vec<_> =
+        crate::explain::routes(compilation.gateways().next().expect("a gateway")).into_iter().filter(|row| !row.made_by.is_empty()).collect();
     let found = |host: Option<&str>, path: &str| {
         let places = gateway.routes_for(host, path);
         let rows = places.iter().filter_map(|place| written.iter().find(|row| row.pointer == *place));

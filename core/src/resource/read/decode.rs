@@ -166,7 +166,7 @@ impl Decoder<'_> {
             return;
         }
         let Some(annotations) = content.root.at(&["metadata", "annotations"]) else { return };
-        for name in self.options.embedded {
+        for name in &self.options.embedded {
             let Some(annotation) = annotations.get(name) else { continue };
             let Some(span) = self.document.spans.get(annotation.id) else { continue };
             let Some(inner) = annotation.as_str() else { continue };

@@ -40,11 +40,21 @@ pub struct ReadOptions {
     /// What the objects look like.
     pub shape: Shape,
     /// Annotations whose values hold objects of their own, e.g. `getambassador.io/config`.
-    pub embedded: &'static [&'static str],
+    pub embedded: Vec<&'static str>,
     /// Keys of ConfigMaps whose values are configuration files: each is an object of its own, in one document.
     pub files: Vec<Str>,
     /// What one document may cost.
     pub limits: Limits,
+}
+
+impl ReadOptions {
+    /// So that all is read that either of two reads.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.embedded.extend(other.embedded);
+        self.files.extend(other.files);
+        Self { shape: if self.shape == Shape::Plain { other.shape } else { self.shape }, ..self }
+    }
 }
 
 /// Reads the objects of all inputs. A compile from scratch is one with an empty cache; the result is the same, but for the numbers that

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 
 fn options() -> ReadOptions {
-    ReadOptions { embedded: &["getambassador.io/config"], ..ReadOptions::default() }
+    ReadOptions { embedded: Vec::from(["getambassador.io/config"]), ..ReadOptions::default() }
 }
 
 fn inputs(text: &str) -> Inputs {

@@ -4,8 +4,9 @@ extern crate std;
 
 use super::super::{MissingSecrets, Options};
 use super::{Memory, fetch, fetch_again, read_options};
-use crate::config::{Config, Ledger, Payload, Presence, State, Why};
+use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::dialect::ambassador::config::{Config, Payload, Presence};
 use crate::resource::{DocumentCache, Inputs, Objects, read};
 use crate::text::to_json;
 use alloc::format;

@@ -1,7 +1,8 @@
 //! What controllers' own filters do with requests.
 
-use crate::compile::{Options, compile};
-use crate::dialect::Dialect;
+use crate::compilation::Options;
+use crate::compile::compile;
+use crate::dialect;
 use crate::explain::EnvoyConfig;
 use crate::explain::simulate::{Gateway, Outcome, Request, Simulation};
 use crate::resource::Inputs;
@@ -10,8 +11,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 fn ask(dialect: &str, text: &str, request: &Request) -> Simulation {
-    let options = Options { dialect: Dialect::named(dialect), ..Options::default() };
-    let config = EnvoyConfig::of(&compile(&Inputs::one("input.yaml", text), &options));
+    let options = Options::default().in_dialect(dialect);
+    let compilation = compile(&Inputs::one("input.yaml", text), &options, dialect::ALL);
+    let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway that runs").ir);
     Gateway::new(&config).simulate(request)
 }
 

@@ -1,6 +1,7 @@
 //! The contract of the developer's guide.
 
-use super::{Bucket, Config, Ledger, Location, Overrides, Resource, Rules, State, Store, Support, Why};
+use super::{Bucket, Config, Location, Overrides, Resource, Rules, Store, Support};
+use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::resource::{DocumentCache, Inputs, ObjectId, Origin, ReadOptions, read};
 use crate::text::{Node, NodeId, Value, to_yaml};

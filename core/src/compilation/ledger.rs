@@ -60,6 +60,20 @@ impl State {
     }
 }
 
+impl State {
+    /// How much is made of the object, for comparing.
+    fn rank(&self) -> u8 {
+        match self {
+            State::Undecided => 0,
+            State::Ignored(..) => 1,
+            State::Shadowed(_) => 2,
+            State::Invalid(_) => 3,
+            State::Loaded => 4,
+            State::Emitted(_) | State::Merged(_) => 5,
+        }
+    }
+}
+
 impl Why {
     /// The word by which outputs name it.
     pub fn name(self) -> &'static str {
@@ -111,6 +125,21 @@ impl Ledger {
         match slot {
             State::Emitted(made) => made.push(into.into()),
             _ => *slot = State::Emitted(alloc::vec![into.into()]),
+        }
+    }
+
+    /// Takes over what several gateways, each with a copy of this ledger, wrote down of every object: of each what the gateway says that makes
+    /// most of it. What something was made of before stays.
+    pub fn join(&mut self, gateways: &[Ledger]) {
+        let order = self.order.clone();
+        for object in order.iter().copied() {
+            if matches!(self.get(object), State::Emitted(_)) {
+                continue;
+            }
+            let most = gateways.iter().map(|ledger| ledger.get(object)).max_by_key(|state| state.rank());
+            if let Some(state) = most.cloned() {
+                self.set(object, state);
+            }
         }
     }
 

@@ -4,9 +4,10 @@
 //! under which key, which API versions count) comes in as [`Rules`].
 
 use super::{Overrides, Resource};
+use crate::compilation::Loaded;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::order::Order as _;
-use crate::resource::{ObjectId, Origin, ResourceKey, Rule};
+use crate::resource::{Origin, ResourceKey};
 use crate::text::{Node, NodeId, Object, Str, Value};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -50,21 +51,6 @@ pub struct Rules<'a> {
     pub support: fn(api_version: &str) -> Support,
     /// Whether a resource is meant for this instance of the controller.
     pub accepts: &'a dyn Fn(&Resource) -> bool,
-}
-
-/// What is loaded under one name.
-#[derive(Clone, Debug)]
-pub struct Loaded {
-    /// The name.
-    pub name: Str,
-    /// The input object that it was read from.
-    pub object: ObjectId,
-    /// By which rule it comes from there.
-    pub rule: Rule,
-    /// What was written, with the numbers of the object's nodes.
-    pub written: Arc<Node>,
-    /// What is loaded. Key material is redacted.
-    pub shown: Node,
 }
 
 /// The configuration as loaded.
