@@ -18,6 +18,7 @@ use chancery_tests::chance::Chance;
 use chancery_tests::work::{Work, inputs};
 use pb::matcher::string_matcher::MatchPattern;
 use pb::route::route_match::PathSpecifier;
+use std::collections::BTreeMap;
 use std::env;
 
 /// What came of it.
@@ -40,7 +41,8 @@ fn edited(text: &str, chance: &mut Chance) -> Option<(String, String)> {
         return (!documents[gone].trim().is_empty()).then(|| (kept.join("\n---"), format!("document {gone} ({kind}) is taken away")));
     }
     let lines: Vec<&str> = text.lines().collect();
-    let is_scalar = |line: &&str| line.split_once(": ").is_some_and(|(key, value)| !key.trim_start().starts_with('#') && !value.contains(['{', '[', '|', '>']));
+    let is_scalar =
+        |line: &&str| line.split_once(": ").is_some_and(|(key, value)| !key.trim_start().starts_with('#') && !value.contains(['{', '[', '|', '>']));
     let scalars: Vec<usize> = (0..lines.len()).filter(|at| is_scalar(&lines[*at]) && !lines[*at].contains("apiVersion")).collect();
     let at = *scalars.get(chance.below(scalars.len()))?;
     let (key, value) = lines[at].split_once(": ")?;
@@ -70,7 +72,11 @@ fn of_side(config: &EnvoyConfig, out: &mut Vec<Request>, most: usize) {
             let names = chain.filter_chain_match.iter().flat_map(|of| &of.server_names).map(|name| name.replace('*', "sub"));
             let sni = names.into_iter().next();
             for (host, of) in routes_of(chain) {
-                let host = if host.starts_with('*') { host.replacen('*', if host.len() == 1 { "any.example.org" } else { "sub" }, 1) } else { host.replace('*', "x") };
+                let host = if host.starts_with('*') {
+                    host.replacen('*', if host.len() == 1 { "any.example.org" } else { "sub" }, 1)
+                } else {
+                    host.replace('*', "x")
+                };
                 let (path, headers) = of;
                 let scheme = if tls { "https" } else { "http" };
                 let Ok(mut request) = Request::new("GET", &format!("{scheme}://{}{path}", host.split(':').next().unwrap_or("x"))) else { continue };
@@ -135,28 +141,26 @@ fn wanted(of: &pb::route::RouteMatch) -> Wanted {
     (if path.starts_with('/') { path } else { format!("/{path}") }, headers)
 }
 
-/// What a client and an upstream notice.
-fn answer(of: &Simulation) -> String {
+/// What a client and an upstream notice: what clusters are called is no part of it, but what they reach, and in which shares.
+fn answer(of: &Simulation, config: &EnvoyConfig) -> String {
     let upstream = of.upstream.as_ref().map(|of| (&of.path, &of.authority));
-    let mut shares: Vec<_> = of.clusters.iter().map(|of| (of.name.clone(), of.weight)).collect();
-    shares.sort();
+    let mut shares: BTreeMap<String, f64> = BTreeMap::new();
+    for share in of.clusters.iter().filter(|share| share.percent > 0.0 || of.clusters.len() == 1) {
+        *shares.entry(reached(config, &share.name)).or_default() += share.percent;
+    }
+    let shares: Vec<String> = shares.into_iter().map(|(name, percent)| format!("{percent:.1}% {name}")).collect();
     let is_answer = matches!(of.outcome, Outcome::DirectResponse | Outcome::NoRoute | Outcome::NoVirtualHost);
     let outcome = if is_answer { "answers" } else { of.outcome.name() };
     let conditions: Vec<_> = of.conditions.iter().map(|of| (&of.filter, of.otherwise)).collect();
     format!("{outcome} {:?} {:?} {shares:?} {upstream:?} {:?} {conditions:?}", of.status, of.location, of.timeout)
 }
 
-/// What clusters are called is no behaviour: addresses are.
-fn without_clusters(of: &Simulation, gateway: &EnvoyConfig) -> String {
-    let mut of = of.clone();
-    for share in &mut of.clusters {
-        let cluster = gateway.cluster(&share.name).map(|placed| &placed.message);
-        share.name = format!("{:?}", cluster.and_then(|of| of.load_assignment.as_ref()).map(|of| &of.endpoints).filter(|all| !all.is_empty()).map_or_else(
-            || share.name.clone(),
-            |all| format!("{all:?}"),
-        ));
-    }
-    answer(&of)
+/// The endpoints of a cluster, or the name under which it asks for them.
+fn reached(config: &EnvoyConfig, name: &str) -> String {
+    let Some(cluster) = config.cluster(name).map(|placed| &placed.message) else { return format!("{name}, which is not there") };
+    let given = cluster.load_assignment.as_ref().map(|of| &of.endpoints).filter(|all| !all.is_empty());
+    let asked = cluster.eds_cluster_config.as_ref().map(|of| of.service_name.clone()).filter(|name| !name.is_empty());
+    given.map_or_else(|| asked.unwrap_or_else(|| name.to_string()), |all| format!("{all:?}"))
 }
 
 fn compared(before: &EnvoyConfig, after: &EnvoyConfig) -> Requests {
@@ -183,7 +187,7 @@ fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut 
         of_side(both[1], &mut asked, 600);
         tally.asked += asked.len();
         let differing = asked.iter().find(|request| {
-            let [old, new] = [0, 1].map(|side| without_clusters(&gateways[side].simulate(request), both[side]));
+            let [old, new] = [0, 1].map(|side| answer(&gateways[side].simulate(request), both[side]));
             old != new
         });
         let Some(request) = differing else { continue };
@@ -191,7 +195,7 @@ fn try_one(name: &str, text: &str, options: &Options, times: usize, tally: &mut 
         let found = compared(both[0], both[1]);
         tally.undecided += usize::from(found.is_empty() && !found.complete);
         if found.is_empty() && found.complete {
-            let [old, new] = [0, 1].map(|side| without_clusters(&gateways[side].simulate(request), both[side]));
+            let [old, new] = [0, 1].map(|side| answer(&gateways[side].simulate(request), both[side]));
             tally.denied.push(format!(
                 "{name}: {what}: {} port {:?} tls {} sni {:?} {}{}: {old} -> {new}",
                 request.method, request.port, request.tls, request.sni, request.authority, request.path

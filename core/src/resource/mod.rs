@@ -8,6 +8,7 @@ mod origin;
 pub mod read;
 mod secret;
 
+pub(crate) use key::edit_distance;
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 pub use origin::{Origin, Rule, Sourced};

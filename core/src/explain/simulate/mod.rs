@@ -28,7 +28,7 @@ mod simulation;
 mod table;
 mod written;
 
-pub(in crate::explain) use connection::{bound, chain_of, is_tls};
+pub(in crate::explain) use connection::{bound, chain_of, is_own, is_tls};
 pub(crate) use describe::addresses;
 pub use ending::{Ending, SavedRequest, Verdict, percent};
 pub(in crate::explain) use headers::header_action;

@@ -61,7 +61,8 @@ impl<'a> Run<'_, 'a> {
         let Some(chosen) = listener(config, request) else {
             let why = match request.port {
                 Some(port) => format!("no listener is bound to port {port}"),
-                None => "there is no listener".to_owned(),
+                None if config.listeners.is_empty() => "there is no listener".to_owned(),
+                None => "no listener takes requests: there are only the controller's own, which --port reaches".to_owned(),
             };
             return self.ends(Outcome::NoListener, why);
         };

@@ -115,7 +115,10 @@ impl<'w, 'a> Work<'w, 'a> {
             return;
         }
         let key = behaviour::key(&met, &place);
-        let weight = Weight { changes: met.iter().map(|of| behaviour::gravity(&of.what)).min().unwrap_or_default(), telling: behaviour::telling(self, simulations) };
+        let weight = Weight {
+            changes: met.iter().map(|of| behaviour::gravity(&of.what)).min().unwrap_or_default(),
+            telling: behaviour::telling(self, simulations),
+        };
         let (before, after) = (self.reached_by(0, &simulations[0]), self.reached_by(1, &simulations[1]));
         let [old, new] = self.sides;
         let [first, second] = simulations;
