@@ -6,8 +6,9 @@ use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, Snapshot
 use crate::output::{Sink, print};
 use crate::style::{Style, complain, count, plain};
 use crate::{Outcome, check, input};
-use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
-use chancery_core::explain::{EnvoyConfig, Snapshot, share};
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::explain::{Snapshot, share};
+use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use std::fmt::Write;
 
 /// Runs `snapshot`.

@@ -4,7 +4,8 @@
 
 use chancery_core::compilation::Ledger;
 use chancery_core::dialect::ambassador::{Options, fetch};
-use chancery_core::resource::{DocumentCache, Inputs, read};
+use chancery_core::read::{DocumentCache, read};
+use chancery_core::resource::Inputs;
 use divan::Bencher;
 use std::fmt::Write;
 

@@ -6,7 +6,7 @@
 
 use crate::work::{Work, inputs, options};
 use chancery_core::backend::envoy::Document;
-use chancery_core::resource::DocumentCache;
+use chancery_core::read::{DocumentCache, read};
 use chancery_core::text::{Limits, LineIndex, parse, split, to_json, to_yaml};
 
 /// A target: its name and its function.
@@ -44,7 +44,7 @@ pub fn text(bytes: &[u8]) {
 pub fn decode(bytes: &[u8]) {
     use chancery_core::compilation::Ledger;
     use chancery_core::dialect::ambassador::{Options, fetch};
-    use chancery_core::resource::read;
+
     let text = String::from_utf8_lossy(bytes);
     let inputs = inputs([("input.yaml", &*text)]);
     let (objects, mut findings) = read(&inputs, &fetch::read_options(), &mut DocumentCache::new());

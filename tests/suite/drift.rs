@@ -12,8 +12,8 @@
 use crate::{envoy as corpus, examples};
 use chancery_core::backend::envoy::v3::pb;
 use chancery_core::backend::envoy::{self as backend, Document};
-use chancery_core::explain::compare::{ChangeKind, Side, compare};
-use chancery_core::explain::{EnvoyConfig, Running};
+use chancery_core::compare::{ChangeKind, Side, compare};
+use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::ir::SecretReference;
 use chancery_tests::chance::Chance;
 use chancery_tests::work::Work;

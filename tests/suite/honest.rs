@@ -9,11 +9,11 @@
 
 use crate::{envoy as corpus, examples};
 use chancery_core::backend::envoy::v3::pb;
+use chancery_core::compare::{RequestOptions, Requests, Side, requests};
 use chancery_core::compilation::Options;
-use chancery_core::explain::EnvoyConfig;
-use chancery_core::explain::compare::{RequestOptions, Requests, Side, requests};
-use chancery_core::explain::simulate::{Gateway, Outcome, Request, Simulation};
+use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::resource::Inputs;
+use chancery_core::simulate::{Gateway, Outcome, Request, Simulation};
 use chancery_tests::chance::Chance;
 use chancery_tests::work::{Work, inputs};
 use pb::matcher::string_matcher::MatchPattern;

@@ -8,7 +8,7 @@ mod compare;
 mod request;
 mod share;
 
-pub use chancery_core::explain::simulate::{Ending, SavedRequest, Verdict, WrittenRequest};
+pub use chancery_core::simulate::{Ending, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
 pub use request::{Sent, Step, Tried, Way};
 pub use share::{Opened, Shared, Sharing};

@@ -1,6 +1,6 @@
 //! `chancery diff` and `chancery drift`: what differs, in the form asked for.
 //!
-//! What must not be here: the comparison; that is `chancery_core::explain::compare`.
+//! What must not be here: the comparison; that is `chancery_core::compare`.
 
 pub mod human;
 mod report;
@@ -10,9 +10,10 @@ use crate::output::{print, print_json};
 use crate::style::Style;
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
+use chancery_core::compare::{Comparison, RequestOptions, Requests, Side, SideSource, compare, requests};
 use chancery_core::compilation::Compilation;
-use chancery_core::explain::compare::{Comparison, RequestOptions, Requests, Side, SideSource, compare, requests};
-use chancery_core::explain::{EnvoyConfig, Positions, Running};
+use chancery_core::envoy_config::{EnvoyConfig, Running};
+use chancery_core::explain::Positions;
 use chancery_core::ir::SecretReference;
 use std::path::Path;
 use std::thread;

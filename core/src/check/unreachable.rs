@@ -8,12 +8,13 @@
 use super::whole::{Whole, tables, written};
 use crate::backend::envoy::v3::{self, pb};
 use crate::diagnostic::{Place, codes};
-use crate::explain::{ResourceRef, simulate};
+use crate::explain::ResourceRef;
 use crate::ir::{Ir, Json};
 use crate::order::Gather as _;
 use crate::re2::engine::{Regex, literal_prefix};
 use crate::re2::language::Language;
 use crate::resource::Origin;
+use crate::simulate;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -194,7 +195,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 
 /// Numbers of the runtime, by key; upper layers over lower ones.
 fn runtime(ir: &Ir) -> Runtime {
-    let layers = ir.bootstrap.runtime.iter().chain(&ir.runtimes);
+    let layers = ir.delivery.bootstrap.runtime.iter().chain(&ir.delivery.runtimes);
     let numbers = layers.flat_map(|layer| &layer.values).filter_map(|(key, value)| match value.value {
         Json::Number(number) => Some((key.to_string(), pb::Value { kind: Some(pb::value::Kind::NumberValue(number)) })),
         _ => None,

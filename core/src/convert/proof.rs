@@ -11,11 +11,12 @@ use super::service::Target;
 use crate::backend::OutputMap;
 use crate::backend::envoy;
 use crate::backend::envoy::v3::{Emitted, output_map, pb};
+use crate::compare::{Doors, RequestOptions, Requests, Side, SideSource, requests};
 use crate::compilation::{Compilation, GatewayRef, OptionValue, Options};
 use crate::compile::compile;
 use crate::dialect::{ambassador, contour};
-use crate::explain::compare::{Doors, RequestOptions, Requests, Side, SideSource, requests};
-use crate::explain::{EnvoyConfig, Positions};
+use crate::envoy_config::EnvoyConfig;
+use crate::explain::Positions;
 use crate::resource::{Input, Inputs, Object};
 use crate::text::{Node, Str};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -166,7 +167,7 @@ fn service(((namespace, name), ports): (&(String, String), &BTreeSet<i64>)) -> S
 
 /// `NAMESPACE/NAME:PORT` of the one address that a cluster has.
 fn service_of_address(cluster: &pb::cluster::Cluster, namespace: &str) -> Option<String> {
-    let all: Vec<String> = cluster.load_assignment.as_ref().map(crate::explain::simulate::addresses)?;
+    let all: Vec<String> = cluster.load_assignment.as_ref().map(crate::simulate::addresses)?;
     let [one] = all.as_slice() else { return None };
     let target = Target::parse(one, namespace).filter(|target| !target.outside)?;
     Some(format!("{}/{}:{}", target.namespace, target.name, target.port))

@@ -93,7 +93,7 @@ fn includes_become_routes_with_all_conditions() {
 fn the_proof_tells_requests_that_are_treated_differently() {
     let options = |dialect: &Dialect| Options::of(dialect);
     let told = |proof: &super::Proof| {
-        let words = |change: &crate::explain::compare::RequestChange| {
+        let words = |change: &crate::compare::RequestChange| {
             let differences = change.differences.iter().map(|of| of.what.clone()).collect::<Vec<_>>().join(", ");
             format!("{}: {differences}", change.requests)
         };

@@ -7,9 +7,7 @@
 //! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
 
 mod assist;
-pub mod compare;
 mod dump;
-mod envoy_config;
 mod finding;
 mod graph;
 pub mod layout;
@@ -23,9 +21,7 @@ mod refused;
 pub(crate) mod relation;
 mod route;
 mod routes;
-mod running;
 pub mod share;
-pub mod simulate;
 mod snapshot;
 mod things;
 mod thread;
@@ -36,8 +32,6 @@ mod words;
 
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
-use envoy_config::managers_of;
-pub use envoy_config::{EnvoyConfig, Placed};
 pub use finding::{Finding, FixView, RelatedView, ResourceRef, findings, not_utf8};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Step, graph, graph_of, why};
 pub use ledger::{LedgerRow, ledger, ledger_of};
@@ -47,7 +41,6 @@ pub use pointer::{describe, get, name_of, resolve};
 pub use refused::refused_by_envoy;
 pub use route::{OriginOf, RouteReport, report, route, route_unknown};
 pub use routes::{RouteRow, count_routes, routes};
-pub use running::{Accepted, Refused, Running};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION};
 pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};

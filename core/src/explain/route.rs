@@ -4,12 +4,13 @@
 //!
 //! What must not be here: how requests are routed, and rendering.
 
-use super::simulate::{Gateway, Place, Request, Simulation};
 use super::unserved::{self, HostThere, Wanting};
-use super::{EnvoyConfig, OriginView, Positions};
+use super::{OriginView, Positions};
 use crate::backend::OutputMap;
 use crate::backend::envoy::{self, v3::Emitted};
 use crate::compilation::{GatewayRef, SideRef};
+use crate::envoy_config::EnvoyConfig;
+use crate::simulate::{Gateway, Place, Request, Simulation};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

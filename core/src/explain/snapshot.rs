@@ -6,9 +6,9 @@
 //! What must not be here: files.
 
 use super::redact::redacted;
-use super::simulate::SavedRequest;
 use crate::compilation::{Compilation, Options};
 use crate::resource::{Input, Inputs};
+use crate::simulate::SavedRequest;
 use crate::text::Str;
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -2,12 +2,13 @@
 //!
 //! What must not be here: how requests are routed, and what became of an object.
 
-use super::simulate::{Outcome, Request, Simulation, bound, host_of, is_own, is_tls};
-use super::{EnvoyConfig, Positions, ResourceRef, Span, findings, ledger_of, managers_of};
+use super::{Positions, ResourceRef, Span, findings, ledger_of};
 use crate::backend::envoy::v3::pb;
 use crate::compilation::SideRef;
+use crate::envoy_config::{EnvoyConfig, managers_of};
 use crate::order::Order as _;
 use crate::resource::edit_distance;
+use crate::simulate::{Outcome, Request, Simulation, bound, host_of, is_own, is_tls};
 use crate::text::{Node, Value};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;

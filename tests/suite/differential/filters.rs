@@ -8,8 +8,8 @@
 use super::envoy::{Envoy, rig};
 use super::{program, request, services};
 use chancery_core::backend::envoy::v3::pb;
-use chancery_core::explain::EnvoyConfig;
-use chancery_core::explain::simulate::{Gateway, Outcome, Simulation};
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::simulate::{Gateway, Outcome, Simulation};
 use chancery_envoy_api::json;
 use chancery_tests::chance::Chance;
 use serde_json::{Value, json};

@@ -92,7 +92,7 @@ pub struct From {
     pub span: Option<Span>,
 }
 
-/// Requests that become something else, as `chancery_core::explain::compare::Requests` tells them.
+/// Requests that become something else, as `chancery_core::compare::Requests` tells them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Requests {
     /// What changes, and for which requests.

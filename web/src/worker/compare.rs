@@ -1,13 +1,14 @@
 //! The present state compared with another: work of a page, or what a person pasted.
 //!
-//! What must not be here: the comparison; that is `chancery_core::explain::compare`.
+//! What must not be here: the comparison; that is `chancery_core::compare`.
 
 use crate::session::{DIALECTS, inputs, options};
 use chancery_core::backend::{OutputMap, envoy};
+use chancery_core::compare::{Change, RequestOptions, Requests, Side, SideSource, compare, requests};
 use chancery_core::compilation::Compilation;
 use chancery_core::compile::Compiler;
-use chancery_core::explain::compare::{Change, RequestOptions, Requests, Side, SideSource, compare, requests};
-use chancery_core::explain::{EnvoyConfig, Running, Snapshot, share};
+use chancery_core::envoy_config::{EnvoyConfig, Running};
+use chancery_core::explain::{Snapshot, share};
 use chancery_core::resource::{Input, Inputs};
 use chancery_web::protocol::{Comparison, Other};
 

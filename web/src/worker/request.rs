@@ -1,12 +1,13 @@
 //! What becomes of a request, as steps that can be drawn: each with its name, its lines, and why the others were not taken.
 //!
-//! What must not be here: where the request goes; that is `chancery_core::explain::simulate`.
+//! What must not be here: where the request goes; that is `chancery_core::simulate`.
 
 use crate::session::span;
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::SideRef;
-use chancery_core::explain::simulate::{self, Ending, Gateway, HeaderChange, Outcome, percent};
-use chancery_core::explain::{EnvoyConfig, OriginView, Positions, RouteReport, report};
+use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::explain::{OriginView, Positions, RouteReport, report};
+use chancery_core::simulate::{self, Ending, Gateway, HeaderChange, Outcome, percent};
 use chancery_web::protocol::{Sent, Span, Step, Tried, Way, WrittenRequest};
 
 /// So many losers are told of; of more, the last ones.

@@ -11,16 +11,17 @@ use crate::thread;
 use crate::tree::Tree;
 use chancery_core::backend::OutputMap;
 use chancery_core::check::check;
+use chancery_core::compare::SideSource;
 use chancery_core::compilation::{Compilation, Dialect, GatewayRef, Options, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect::{ambassador, contour};
-use chancery_core::explain::compare::SideSource;
-use chancery_core::explain::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::{
-    self, EnvoyConfig, Finding, Positions, ResourceRef, RouteRow, View, Viewed, completions, count_routes, findings, graph, hover, ledger, routes,
+    self, Finding, Positions, ResourceRef, RouteRow, View, Viewed, completions, count_routes, findings, graph, hover, ledger, routes,
 };
 use chancery_core::resource::{Input, Inputs, SourceId};
+use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
 use chancery_web::protocol::{Answer, Compiled, Doc, Named, Other, Question, Rows, SourceFile, Spot, Target, Thread, Way, Work, WrittenRequest};
 use serde::Serialize;

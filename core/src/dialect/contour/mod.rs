@@ -27,7 +27,7 @@ pub use options::{Controller, Options};
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Ledger, Outcome, Task};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Ir;
-use crate::resource::ReadOptions;
+use crate::read::ReadOptions;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -55,9 +55,10 @@ pub static DIALECT: Dialect = Dialect {
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
-    hints: Hints { why_idle: defaults::why_idle, why_unreached: |_| None, taken_by: |_| None },
+    hints: Hints { why_idle: defaults::why_idle, why_unreached: |_| None },
     annotations: annotations::ALL,
     outputs: outputs::ALL,
+    checks: &[],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
     setting_changes: settings::life::changes_between,

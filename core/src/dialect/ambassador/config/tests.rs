@@ -3,7 +3,8 @@
 use super::{Bucket, Config, Location, Overrides, Resource, Rules, Store, Support};
 use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::resource::{DocumentCache, Inputs, ObjectId, Origin, ReadOptions, read};
+use crate::read::{DocumentCache, ReadOptions, read};
+use crate::resource::{Inputs, ObjectId, Origin};
 use crate::text::{Node, NodeId, Value, to_yaml};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
