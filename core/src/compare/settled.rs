@@ -13,9 +13,7 @@ use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
-use pb::base::{
-    ConfigSource, DataSource, TransportSocket, config_source::ConfigSourceSpecifier, data_source::Specifier, grpc_service::TargetSpecifier,
-};
+use pb::base::{ConfigSource, DataSource, TransportSocket, config_source::ConfigSourceSpecifier, data_source::Specifier};
 use pb::cluster::{Cluster, cluster::ClusterDiscoveryType, cluster::DiscoveryType};
 use pb::endpoint::ClusterLoadAssignment;
 use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};

@@ -150,3 +150,57 @@ fn names(root: &Node, wanted: &str) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::compilation::Options;
+    use crate::compile::Compiler;
+    use crate::dialect;
+    use crate::explain::{RouteReport, route};
+    use crate::resource::Inputs;
+    use crate::simulate::{Outcome, Request};
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: default}\nspec: {ports: [{port: 80, protocol: TCP}]}\n";
+
+    fn proxy(name: &str, host: &str) -> String {
+        let spec = format!("spec: {{virtualhost: {{fqdn: {host}}}, routes: [{{services: [{{name: web, port: 80}}]}}]}}");
+        format!("---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: {name}, namespace: default}}\n{spec}\n")
+    }
+
+    fn ask(text: &str, url: &str) -> RouteReport {
+        let mut compiler = Compiler::new(dialect::ALL);
+        let compilation = compiler.compile(&Inputs::one("input.yaml", text), &Options::default().in_dialect("contour"));
+        let gateway = compilation.gateways().next().expect("a gateway that runs");
+        let request = Request::new("GET", url).expect("a request");
+        route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway))
+    }
+
+    #[test]
+    fn who_wanted_a_host_that_is_not_served_is_told_and_the_nearest_hosts() {
+        let text = [
+            SERVICE,
+            &proxy("shop", "shop.example.com"),
+            &proxy("other", "www.other.org"),
+            &proxy("one", "pay.example.com"),
+            &proxy("two", "pay.example.com"),
+        ];
+        let report = ask(&text.concat(), "http://pay.example.com/");
+        assert_eq!(report.simulation.outcome, Outcome::NoVirtualHost);
+        let hosts: Vec<&str> = report.hosts.iter().map(|of| of.host.as_str()).collect();
+        assert_eq!(hosts, ["shop.example.com", "www.other.org"]);
+        let wanting: Vec<_> = report.wanting.iter().map(|of| (of.resource.name.as_str(), of.state, of.why.is_empty())).collect();
+        assert_eq!(wanting, [("one", "invalid", false), ("two", "invalid", false)]);
+        let served = ask(&text.concat(), "http://shop.example.com/");
+        assert!(served.hosts.is_empty() && served.wanting.is_empty(), "nothing is missed");
+    }
+
+    #[test]
+    fn the_controllers_own_listeners_take_no_request_that_does_not_name_their_port() {
+        let report = ask(SERVICE, "http://shop.example.com/ready");
+        assert_eq!(report.simulation.outcome, Outcome::NoListener);
+        assert_eq!(ask(SERVICE, "http://shop.example.com:8002/ready").simulation.listener.as_deref(), Some("stats-health"));
+    }
+}
