@@ -13,6 +13,7 @@ mod order;
 mod redaction;
 mod replay;
 mod side_by_side;
+mod silence;
 mod snapshot;
 mod toys;
 mod wasm;
