@@ -385,8 +385,8 @@ pub struct RouteArgs {
     /// What chance gives, for weighted clusters and routes that take a fraction of requests.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Tell of every route that was tried.
-    #[arg(long)]
+    /// Tell of every route that was tried, and every host that there is.
+    #[arg(short = 'v', long, visible_alias = "verbose")]
     pub all: bool,
     /// How to tell.
     #[arg(long, value_enum, default_value_t = Format::Human)]

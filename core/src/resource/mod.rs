@@ -7,6 +7,7 @@ mod object;
 mod origin;
 mod secret;
 
+pub(crate) use key::edit_distance;
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
 pub use origin::{Also, Origin, Rule, Sourced};
