@@ -120,6 +120,21 @@ pub struct Deployment {
     /// The API server does not validate; it still prunes and puts in defaults.
     #[arg(long, global = true, hide_short_help = true)]
     pub skip_validation: bool,
+    /// The gateway as it is now, as ARM JSON; an empty one when not given (ingress).
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
+    pub existing_gateway: Option<PathBuf>,
+    /// Addresses of public addresses by their ids, as JSON (ingress).
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
+    pub public_ips: Option<PathBuf>,
+    /// What Azure answers when the gateway is asked for, instead of the gateway (ingress).
+    #[arg(long, global = true, value_name = "TEXT", hide_short_help = true)]
+    pub get_error: Option<String>,
+    /// What Azure answers when the gateway is changed, instead of changing it (ingress).
+    #[arg(long, global = true, value_name = "TEXT", hide_short_help = true)]
+    pub update_error: Option<String>,
+    /// Ingresses are those of extensions/v1beta1, as in clusters before 1.19 (ingress).
+    #[arg(long, global = true, hide_short_help = true)]
+    pub old_ingress_api: bool,
     /// Variable of the controller's pod; may be given several times.
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value, hide_short_help = true)]
     pub env: Vec<(String, String)>,
@@ -250,6 +265,14 @@ pub enum Kind {
     /// How Contour lives with its own configuration: whether it serves, waits or falls back to defaults, the configuration's status and
     /// finalizer, and which changes make it start again.
     Life,
+    /// The parts of the Application Gateway, as ARM JSON.
+    Appgw,
+    /// The whole Application Gateway as it is sent, as ARM JSON.
+    Arm,
+    /// The events that the controller records.
+    Events,
+    /// How far each object gets on its way into the gateway.
+    Pipeline,
 }
 
 impl Kind {
@@ -266,6 +289,10 @@ impl Kind {
             Kind::ContourConfiguration => "contourconfiguration",
             Kind::Provisioned => "provisioned",
             Kind::Life => "life",
+            Kind::Appgw => "appgw",
+            Kind::Arm => "arm",
+            Kind::Events => "events",
+            Kind::Pipeline => "pipeline",
         }
     }
 

@@ -89,6 +89,11 @@ pub fn warn_of_unread(of: &Compilation) {
     }
 }
 
+/// The texts alone, for a dialect that is not among the core's list yet.
+pub fn texts(paths: &[PathBuf]) -> Result<Inputs, Unusable> {
+    Ok(read(paths)?.inputs)
+}
+
 /// Reads everything. A snapshot, or a link that holds one, brings its own options.
 pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusable> {
     if let [one] = paths

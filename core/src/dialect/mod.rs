@@ -6,6 +6,7 @@ pub mod ambassador;
 pub mod contour;
 mod detect;
 pub mod gateway_api;
+pub mod ingress;
 pub mod kubernetes;
 
 pub use detect::detect;
