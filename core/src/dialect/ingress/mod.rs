@@ -8,7 +8,9 @@ pub mod annotations;
 pub mod brownfield;
 pub mod build;
 pub mod certificate;
+mod checks;
 pub mod cluster;
+pub mod codes;
 pub mod controller;
 pub mod death;
 pub mod environment;
@@ -60,6 +62,8 @@ pub fn compile(inputs: &mut Inputs, objects: &mut Objects, options: &Options, le
     let source = Source::new(&cluster, &environment, options.old_ingress_api);
     let processed = controller::process(&source, options, &names, &gateway);
     let passages = pipeline::passages(&source, objects);
+    let checked = checks::Checked { objects, source: &source, options, names: &names, before: &gateway, processed: &processed, sink: &mut *sink };
+    checks::run(checked);
     let mut answers = Answers::default();
     answers.documents.insert("events", processed.recorder.document().into());
     answers.documents.insert("pipeline", pipeline::document(&passages).into());

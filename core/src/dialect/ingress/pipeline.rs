@@ -9,12 +9,12 @@
 use super::certificate;
 use super::cluster::{Held, Name};
 use super::kinds::{self, Kind};
-use super::model::{Ingress, Pod};
+use super::model::{Ingress, Pod, Service};
 use super::source::Source;
 use crate::dialect::kubernetes::status::{list, object, text};
 use crate::resource::{ObjectId, Objects};
 use crate::text::{Node, Str, Value};
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -42,11 +42,14 @@ pub struct Passage {
 }
 
 /// What Ingresses refer to.
-struct Referred {
+struct Referred<'s> {
     /// Secrets, by namespace and name.
     secrets: BTreeSet<Name>,
     /// Names of Services, whatever the namespace.
     services: BTreeSet<Str>,
+    /// Services that are referred to, by the first of the labels that their pods have; those without labels take every pod.
+    by_label: BTreeMap<&'s (Str, Str), Vec<&'s Service>>,
+    takes_every_pod: bool,
 }
 
 /// How far each object gets, in the order of the input.
@@ -61,8 +64,8 @@ pub fn passages(source: &Source<'_>, objects: &Objects) -> Vec<Passage> {
     objects.iter().filter_map(passage).collect()
 }
 
-impl Referred {
-    fn of(source: &Source<'_>) -> Self {
+impl<'s> Referred<'s> {
+    fn of(source: &'s Source<'_>) -> Self {
         let kind = source.ingress_kind();
         let all: Vec<Ingress<'_>> =
             source.cluster.all(kind).map(|held| Ingress::read(held, kind)).filter(|ingress| source.is_ours(ingress)).collect();
@@ -70,8 +73,21 @@ impl Referred {
         let secrets = heard.flat_map(|ingress| ingress.tls.iter().map(|tls| (ingress.namespace.clone(), tls.secret.value.clone()))).collect();
         let counted = source.ingresses();
         let paths = counted.iter().flat_map(|ingress| &ingress.rules).flat_map(|rule| rule.paths());
-        let services = paths.filter_map(|path| Some(path.backend.service.as_ref()?.name.value.clone())).collect();
-        Self { secrets, services }
+        let services: BTreeSet<Str> = paths.filter_map(|path| Some(path.backend.service.as_ref()?.name.value.clone())).collect();
+        let (mut by_label, mut takes_every_pod) = (BTreeMap::<_, Vec<&Service>>::new(), false);
+        for (_, service) in source.services.iter().filter(|(name, _)| services.contains(&name.1) && source.is_listed(name)) {
+            match service.selector.first() {
+                Some(label) => by_label.entry(label).or_default().push(service),
+                None => takes_every_pod = true,
+            }
+        }
+        Self { secrets, services, by_label, takes_every_pod }
+    }
+
+    /// Whether a Service that is referred to takes a pod, whatever the namespace.
+    fn takes(&self, pod: &Pod) -> bool {
+        let services = pod.labels.iter().filter_map(|label| self.by_label.get(label)).flatten();
+        self.takes_every_pod || services.into_iter().any(|service| pod.has(&service.selector))
     }
 }
 
@@ -79,7 +95,7 @@ fn is_heard(source: &Source<'_>, namespace: &str) -> bool {
     !DEAF.contains(&namespace) && source.environment.watches(namespace)
 }
 
-fn passage(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred) -> Option<Passage> {
+fn passage(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred<'_>) -> Option<Passage> {
     let enqueued = is_watched(source, kind)? && is_heard(source, held.namespace()) && is_taken(source, kind, held, referred);
     let (processed, reason) = if enqueued { is_processed(source, kind, held, referred) } else { (false, None) };
     let (namespace, name) = held.full_name();
@@ -101,7 +117,7 @@ fn is_watched(source: &Source<'_>, kind: Kind) -> Option<bool> {
 }
 
 /// Whether the kind's own handler takes it.
-fn is_taken(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred) -> bool {
+fn is_taken(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred<'_>) -> bool {
     match kind {
         Kind::Ingress | Kind::OldIngress => source.is_ours(&Ingress::read(held, kind)),
         Kind::Secret => referred.secrets.contains(&held.full_name()) && certificate::converts(held.object).is_ok(),
@@ -110,14 +126,12 @@ fn is_taken(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referre
 }
 
 /// What the worker says of it.
-fn is_processed(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred) -> (bool, Option<String>) {
+fn is_processed(source: &Source<'_>, kind: Kind, held: &Held<'_>, referred: &Referred<'_>) -> (bool, Option<String>) {
     let (namespace, name) = held.full_name();
     let uses = |name: &Str| referred.services.contains(name);
     match kind {
         Kind::Pod => {
-            let pod = Pod::read(held);
-            let leads_here = |(name, service): (&Name, &super::model::Service)| source.is_listed(name) && pod.has(&service.selector) && uses(&name.1);
-            let used = source.services.iter().any(leads_here);
+            let used = referred.takes(&Pod::read(held));
             (used, (!used).then(|| format!("pod {namespace}/{name} is not used by any Ingress")))
         }
         Kind::Endpoints if namespace == "default" && name == "aad-pod-identity-mic" => (false, None),

@@ -9,7 +9,8 @@ use crate::dialect::ingress::brownfield;
 use crate::dialect::ingress::death::Died;
 use crate::dialect::ingress::kinds::Kind;
 use crate::dialect::ingress::model::{Ingress, Path, Rule};
-use crate::dialect::ingress::names::{ListenerId, MOST_HOSTS, PartKind};
+use crate::dialect::ingress::names::{ListenerId, MOST_HOSTS, Names, PartKind};
+use crate::dialect::ingress::source::Source;
 use crate::ir::appgw::{FrontendType, HTTP, HTTPS, Listener, Part, Port, Properties, Reference};
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
@@ -19,19 +20,19 @@ use alloc::vec::Vec;
 
 /// What a listener is to do.
 #[derive(Clone, Debug)]
-pub(super) struct ListenerConfig {
+pub(in crate::dialect::ingress) struct ListenerConfig {
     /// Whether it speaks TLS.
-    pub(super) is_https: bool,
+    pub(in crate::dialect::ingress) is_https: bool,
     /// The certificate, by name.
-    pub(super) certificate: Option<Sourced<Str>>,
+    pub(in crate::dialect::ingress) certificate: Option<Sourced<Str>>,
     /// The redirect that leads to it, by name.
-    pub(super) redirect: Option<Sourced<Str>>,
+    pub(in crate::dialect::ingress) redirect: Option<Sourced<Str>>,
     /// Further settings of TLS, by name.
-    pub(super) profile: Option<Sourced<Str>>,
+    pub(in crate::dialect::ingress) profile: Option<Sourced<Str>>,
     /// A policy of the firewall, by id.
-    pub(super) policy: Option<Sourced<Str>>,
+    pub(in crate::dialect::ingress) policy: Option<Sourced<Str>>,
     /// What asks for it.
-    pub(super) origin: Origin,
+    pub(in crate::dialect::ingress) origin: Origin,
 }
 
 /// The hosts of a rule, each once: its own and those of the annotation, all of them.
@@ -52,9 +53,9 @@ pub(super) fn hosts_of(ingress: &Ingress<'_>, rule: Option<&Rule>) -> Vec<Source
     hosts
 }
 
-fn id_of(builder: &Builder<'_, '_>, ingress: &Ingress<'_>, rule: &Rule, is_https: bool) -> ListenerId {
+fn id_of(source: &Source<'_>, ingress: &Ingress<'_>, rule: &Rule, is_https: bool) -> ListenerId {
     let chosen = ingress.annotations.number(&a::OVERRIDE_FRONTEND_PORT).value().map_or(0, |port| port.value);
-    let private = builder.source.environment.private_ip || ingress.annotations.is_true(&a::USE_PRIVATE_IP);
+    let private = source.environment.private_ip || ingress.annotations.is_true(&a::USE_PRIVATE_IP);
     let port = match chosen {
         1..65_000 => chosen,
         _ if is_https => 443,
@@ -70,20 +71,24 @@ fn id_of(builder: &Builder<'_, '_>, ingress: &Ingress<'_>, rule: &Rule, is_https
 }
 
 /// The listeners of a rule: HTTPS with a certificate, HTTP without one or to redirect. Where both are at one port, HTTP counts.
-pub(super) fn of_rule(builder: &Builder<'_, '_>, ingress: &Ingress<'_>, rule: &Rule) -> BTreeMap<ListenerId, ListenerConfig> {
+pub(in crate::dialect::ingress) fn of_rule(
+    source: &Source<'_>,
+    names: &Names,
+    ingress: &Ingress<'_>,
+    rule: &Rule,
+) -> BTreeMap<ListenerId, ListenerConfig> {
     let annotations = ingress.annotations;
-    let secret = secret_for(builder.source, ingress, &rule.host)
-        .map(|(name, origin)| Sourced::new(builder.names.certificate(&ingress.namespace, &name), origin));
+    let secret = secret_for(source, ingress, &rule.host).map(|(name, origin)| Sourced::new(names.certificate(&ingress.namespace, &name), origin));
     let certificate = secret.or_else(|| annotations.some_text(&a::SSL_CERTIFICATE));
     let wants_redirect = annotations.is_true(&a::SSL_REDIRECT);
     let mut listeners = BTreeMap::new();
     let has_tls = certificate.is_some();
     if has_tls {
-        let id = id_of(builder, ingress, rule, true);
+        let id = id_of(source, ingress, rule, true);
         let at = annotations.text(&a::SSL_REDIRECT).and_then(|text| text.origin);
         let config = ListenerConfig {
             is_https: true,
-            redirect: wants_redirect.then(|| Sourced::new(builder.names.redirect(&id), at)),
+            redirect: wants_redirect.then(|| Sourced::new(names.redirect(&id), at)),
             certificate,
             profile: annotations.some_text(&a::SSL_PROFILE),
             policy: None,
@@ -93,7 +98,7 @@ pub(super) fn of_rule(builder: &Builder<'_, '_>, ingress: &Ingress<'_>, rule: &R
     }
     if wants_redirect || !has_tls {
         let config = ListenerConfig { is_https: false, certificate: None, redirect: None, profile: None, policy: None, origin: rule.origin };
-        listeners.insert(id_of(builder, ingress, rule, false), config);
+        listeners.insert(id_of(source, ingress, rule, false), config);
     }
     listeners
 }
@@ -106,13 +111,13 @@ pub(super) fn default_id(builder: &Builder<'_, '_>) -> ListenerId {
 }
 
 /// The listeners that an Ingress asks for; of rules for one listener the later counts.
-pub(super) fn of_ingress(builder: &Builder<'_, '_>, ingress: &Ingress<'_>) -> BTreeMap<ListenerId, ListenerConfig> {
+pub(in crate::dialect::ingress) fn of_ingress(source: &Source<'_>, names: &Names, ingress: &Ingress<'_>) -> BTreeMap<ListenerId, ListenerConfig> {
     let policy = ingress.annotations.some_text(&a::WAF_POLICY);
     let mut listeners = BTreeMap::new();
     for rule in ingress.rules.iter().filter(|rule| rule.http.is_some()) {
         // A policy is the listener's where a path of the rule stands for everything.
         let policy = policy.as_ref().filter(|_| rule.paths().iter().any(Path::is_catch_all));
-        for (id, mut config) in of_rule(builder, ingress, rule) {
+        for (id, mut config) in of_rule(source, names, ingress, rule) {
             config.policy = policy.cloned();
             listeners.insert(id, config);
         }
@@ -126,7 +131,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
         return Err(istio_died());
     }
     for ingress in builder.ingresses {
-        let asked = of_ingress(builder, ingress);
+        let asked = of_ingress(builder.source, builder.names, ingress);
         builder.configs.extend(asked);
     }
     if builder.configs.is_empty() {

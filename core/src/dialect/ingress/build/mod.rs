@@ -20,6 +20,7 @@ mod settings;
 mod tags;
 
 pub(super) use backends::service_of;
+pub(super) use listeners::{ListenerConfig, all_hosts, of_ingress as listeners_of, of_rule as listeners_of_rule};
 
 use super::brownfield::{Existing, Targets};
 use super::death::Died;
@@ -33,7 +34,6 @@ use crate::text::Str;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use backends::Backends;
-use listeners::ListenerConfig;
 use path_maps::Draft;
 
 /// A step of the builder.

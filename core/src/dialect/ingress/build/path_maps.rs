@@ -47,7 +47,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
             without_rules(builder, number);
         }
         for (rule_number, rule) in ingress.rules.iter().enumerate().filter(|(_, rule)| rule.http.is_some()) {
-            for (id, config) in listeners::of_rule(builder, ingress, rule) {
+            for (id, config) in listeners::of_rule(builder.source, builder.names, ingress, rule) {
                 let defaults = defaults_of(builder, &id, &config, (number, ingress), (rule_number, rule));
                 let rules = rules_of(builder, &id, &config, (number, ingress), (rule_number, rule));
                 let empty = draft(builder, &id, rule.origin);

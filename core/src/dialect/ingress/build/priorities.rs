@@ -30,7 +30,7 @@ pub(super) fn of_ingresses(builder: &Builder<'_, '_>) -> BTreeMap<ListenerId, Op
             // What is no priority is only written into the log.
             Read::Value(_) | Read::Invalid(_) => continue,
         };
-        priorities.extend(listeners::of_ingress(builder, ingress).into_keys().map(|id| (id, priority)));
+        priorities.extend(listeners::of_ingress(builder.source, builder.names, ingress).into_keys().map(|id| (id, priority)));
     }
     priorities
 }

@@ -54,8 +54,8 @@ fn the_steps_go_from_the_leaves_to_the_root() {
 #[test]
 fn a_probe_asks_for_the_host_and_the_path_of_the_rule() {
     let properties = of(&ingress("web", &[], &rule("a.test", &["/api*"])));
-    let probe = &properties.probes.unwrap()[0];
-    assert_eq!(probe.name, "pb-shop-web-80-web");
+    let probes = properties.probes.unwrap();
+    let probe = probes.iter().find(|probe| probe.name == "pb-shop-web-80-web").unwrap();
     assert_eq!((value!(probe.properties.host).as_str(), value!(probe.properties.path).as_str()), ("a.test", "/api"));
     assert_eq!((value!(probe.properties.interval), value!(probe.properties.unhealthy_threshold)), (30, 3));
     // A wildcard is no host.
@@ -296,7 +296,7 @@ spec: {rewriteRules: [{name: one, ruleSequence: 5, actions: {requestHeaderConfig
 #[test]
 fn tags_tell_the_cluster() {
     let node = |provider: &str| {
-        let text = format!("---\napiVersion: v1\nkind: Node\nmetadata: {{name: n}}\nspec: {{providerID: {provider:?}}}\n");
+        let text = format!("---\napiVersion: v1\nkind: Node\nmetadata: {{name: node-1}}\nspec: {{providerID: {provider:?}}}\n");
         run(&text, &Options::default()).compiled.gateway.unwrap().tags
     };
     let tags = node("azure:///subscriptions/s/resourceGroups/mc_team_prod_westeurope/providers/Microsoft.Compute/virtualMachines/vm");
