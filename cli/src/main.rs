@@ -13,7 +13,6 @@ mod dump;
 mod explain;
 mod generate;
 mod graph;
-mod ingress;
 mod input;
 mod judging;
 mod ledger;
@@ -45,7 +44,6 @@ fn main() {
     let cli = Cli::parse();
     let style = style::Style::new(cli.color);
     let outcome = match &cli.command {
-        Command::Compile(args) if ingress::is_meant(&cli.deployment) => ingress::compile(args, &cli.deployment),
         Command::Compile(args) => compile::run(args, &cli.deployment),
         Command::Check(args) => check::run(args, &cli.deployment, &style),
         Command::Explain(args) => explain::run(args, &cli.deployment, &style),

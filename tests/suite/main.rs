@@ -5,6 +5,7 @@ mod differential;
 mod envoy;
 mod examples;
 mod fixtures;
+mod gateways;
 mod incremental;
 mod order;
 mod redaction;

@@ -3,7 +3,7 @@
 //! What must not be here: which requests a route takes (`unreachable`).
 
 use super::whole::{Whole, clusters_of, tables, written};
-use crate::config::State;
+use crate::compilation::State;
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::dialect::kubernetes::at_name;
 use crate::ir::SocketProtocol;
@@ -37,7 +37,7 @@ impl Socket<'_> {
 }
 
 fn ports(whole: &mut Whole<'_>) {
-    let ir = &whole.compilation.ir;
+    let ir = whole.ir;
     let mut sockets: HashMap<u32, Vec<Socket<'_>>> = HashMap::new();
     if let Some(admin) = ir.bootstrap.admin.as_ref().filter(|admin| !admin.address.contains('/')) {
         let socket = Socket {
@@ -76,7 +76,7 @@ fn ports(whole: &mut Whole<'_>) {
 fn served(whole: &Whole<'_>) -> HashSet<ObjectId> {
     let mut served = HashSet::new();
     let mut add = |origins: &[Origin]| served.extend(origins.iter().map(|origin| origin.object()));
-    for listener in &whole.compilation.ir.listeners {
+    for listener in &whole.ir.listeners {
         add(&listener.origins);
         for chain in &listener.chains {
             add(&chain.origins);
@@ -87,7 +87,7 @@ fn served(whole: &Whole<'_>) -> HashSet<ObjectId> {
             chain.tls.iter().filter_map(|tls| tls.origin).chain(certificates).chain(names).for_each(|origin| add(&[origin]));
         }
     }
-    tables(whole.compilation).flat_map(|table| &table.virtual_hosts).for_each(|host| add(&host.origins));
+    tables(whole.ir).flat_map(|table| &table.virtual_hosts).for_each(|host| add(&host.origins));
     whole.routes.iter().for_each(|route| add(&route.origins));
     for (_, forward) in whole.forwards() {
         clusters_of(forward).into_iter().for_each(|(_, origin)| add(origin.as_slice()));
@@ -102,17 +102,17 @@ fn hostname(object: &Object) -> Option<&str> {
 }
 
 fn unserved(whole: &mut Whole<'_>) {
-    let compilation = whole.compilation;
-    let taker = |object: &Object| compilation.dialect.taken_by(&object.key.kind);
-    let in_use = |object: &&Object| !object.broken && matches!(compilation.ledger.get(object.id), State::Loaded | State::Undecided);
-    let candidates: Vec<&Object> = compilation.objects.iter().filter(in_use).filter(|object| taker(object).is_some()).collect();
+    let side = whole.side;
+    let taker = |object: &Object| (side.dialect().hints.taken_by)(&object.key.kind);
+    let in_use = |object: &&Object| !object.broken && matches!(side.side.ledger.get(object.id), State::Loaded | State::Undecided);
+    let candidates: Vec<&Object> = side.objects().iter().filter(in_use).filter(|object| taker(object).is_some()).collect();
     if candidates.is_empty() {
         return;
     }
-    let listens = compilation.ir.listeners.iter().any(|listener| written(&listener.origins).is_some());
+    let listens = whole.ir.listeners.iter().any(|listener| written(&listener.origins).is_some());
     if !listens {
         let kind = "Listener";
-        if compilation.objects.iter().any(|object| *object.key.kind == *kind) {
+        if side.objects().iter().any(|object| *object.key.kind == *kind) {
             return;
         }
         if let Some(first) = candidates.first() {

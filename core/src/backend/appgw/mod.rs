@@ -6,4 +6,4 @@
 
 mod document;
 
-pub use document::{Document, document, output_map, text};
+pub use document::{output_map, text};

@@ -49,6 +49,9 @@ macro_rules! annotations {
 
         /// All of them, in the order of names.
         pub static ALL: &[&Annotation] = &[$(&$constant),*];
+
+        /// Their names.
+        pub const NAMES: &[&str] = &[$($name),*];
     };
 }
 

@@ -3,7 +3,7 @@
 //! What must not be here: what the controller makes of them.
 
 use super::kinds::{self, Kind};
-use crate::config::{Ledger, State, Why};
+use crate::compilation::{Ledger, State, Why};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::kubernetes::admit::Admission;
 use crate::dialect::kubernetes::cursor::Cursor;

@@ -2,63 +2,36 @@
 //!
 //! What must not be here: the form of its parts (`ir::appgw`).
 
+use super::codes;
 use super::death::Died;
 use super::names::{Names, PartKind};
-use super::options::GatewayFile;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::ir::appgw::wire::Wire as _;
 use crate::ir::appgw::{Frontend, Gateway, Part, Properties, Reference, Sku};
-use crate::resource::{DocumentCache, Input, Inputs, Object, Objects, ReadOptions, ResourceKey, Shape, Source, SourceId, Sourced, read};
-use crate::text::{Limits, Str};
-use alloc::sync::Arc;
+use crate::resource::{ObjectId, Origin, Sourced};
+use crate::text::{Limits, Str, parse};
 use alloc::vec::Vec;
 
 /// What the answers say of a public address unless they are told.
 pub const PUBLIC_IP: &str = "203.0.113.10";
 
-/// Reads the file as one more input, so that its values have places like any others. Gives the object's place among the objects.
-pub fn load(file: &GatewayFile, inputs: &mut Inputs, objects: &mut Objects, sink: &mut Vec<Diagnostic>) -> Option<Gateway> {
-    let input = Input { name: file.name.clone(), text: file.text.clone() };
-    let alone = Inputs { inputs: Vec::from([input.clone()]) };
+/// Reads the document of a gateway. What is wrong with its text becomes findings about the whole, as no input holds it.
+pub fn load(text: &str, sink: &mut Vec<Diagnostic>) -> Gateway {
     let limits = Limits { max_nodes: u32::MAX, ..Limits::default() };
-    let options = ReadOptions { shape: Shape::Plain, limits, ..ReadOptions::default() };
-    let (read_objects, findings) = read(&alone, &options, &mut DocumentCache::default());
-    let source = SourceId(inputs.inputs.len() as u32);
-    inputs.inputs.push(input);
-    sink.extend(findings.into_iter().map(|finding| moved(finding, source, objects)));
-    let first = read_objects.iter().next()?;
-    let mut content = (*first.content).clone();
-    content.key = ResourceKey {
-        group: Str::new_static("Microsoft.Network"),
-        kind: Str::new_static("applicationGateways"),
-        namespace: None,
-        name: first.root.get("name").and_then(|name| name.as_str()).map(Str::new).unwrap_or_default(),
-    };
-    let id = objects.next_id();
-    let object = Object { id, source: Source { source, ..first.source }, parent: None, content: Arc::new(content) };
-    let gateway = Gateway::read(&object.root, id);
-    objects.push(object);
-    gateway
-}
-
-/// A finding of the file, which was read alone, where it stands among the inputs.
-fn moved(mut finding: Diagnostic, source: SourceId, objects: &Objects) -> Diagnostic {
-    use crate::diagnostic::Place;
-    let place = |place: &mut Place| match place {
-        Place::Text(of, _) => *of = source,
-        Place::Node { object, .. } => *object = objects.next_id(),
-        Place::Whole => {}
-    };
-    place(&mut finding.place);
-    finding.related.iter_mut().for_each(|related| place(&mut related.place));
-    finding
+    let document = parse(text, &limits);
+    let root = document.root.as_ref().filter(|_| !document.is_broken());
+    let read = root.and_then(|root| Gateway::read(root, ObjectId::BUILT_IN));
+    if read.is_none() {
+        let message = "the gateway's document is not a JSON object";
+        sink.push(Diagnostic::new(&codes::UNREADABLE_GATEWAY, message, Place::Whole).help("write what `az network application-gateway show` prints"));
+    }
+    read.unwrap_or_default()
 }
 
 /// A gateway with a public and a private address and nothing else.
 pub fn empty(names: &Names) -> Gateway {
     let word = |text: &'static str| Some(Sourced::built_in(Str::new_static(text)));
-    let part =
-        |name: &'static str, frontend: Frontend| Part::new(name, names.id(PartKind::Frontend, name), frontend, crate::resource::Origin::built_in());
+    let part = |name: &'static str, frontend: Frontend| Part::new(name, names.id(PartKind::Frontend, name), frontend, Origin::built_in());
     let public = Reference { id: Sourced::built_in(names.neighbour_id("publicIPAddresses", "agic-pip")) };
     let frontends = Vec::from([
         part("public-ip", Frontend { public_ip: Some(public), ..Frontend::default() }),

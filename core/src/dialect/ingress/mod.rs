@@ -4,6 +4,7 @@
 //! done with an event ([`controller`]), the config builder ([`build`]), and what is shared with others ([`brownfield`]). Where AGIC goes
 //! through a map in no order, this has an order; where AGIC dies, this says what is missing.
 
+mod accounts;
 pub mod annotations;
 pub mod brownfield;
 pub mod build;
@@ -21,54 +22,76 @@ pub mod kinds;
 pub mod model;
 pub mod names;
 pub mod options;
+mod outputs;
 pub mod pipeline;
 pub mod prune;
+mod relations;
 pub mod source;
+mod stages;
 pub mod status;
 pub mod validate;
 
-pub use options::{GatewayFile, Options};
+pub use options::Options;
 
-use crate::config::{Answers, Ledger};
+use crate::compilation::{Answers, Claim, Dialect, Draft, Hints, KnownAnnotations, Ledger, Task};
 use crate::diagnostic::Diagnostic;
-use crate::ir::appgw::Gateway;
-use crate::resource::{Inputs, Objects};
+use crate::read::ReadOptions;
+use crate::resource::Objects;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use cluster::Cluster;
 use environment::Environment;
 use names::Names;
 use source::Source;
+use stages::Stages;
 
-/// What comes of an input.
-#[derive(Clone, Debug, Default)]
-pub struct Compiled {
-    /// The gateway that is asked for; `None` where nothing is.
-    pub gateway: Option<Gateway>,
-    /// What the controller answers besides: events, statuses, and the way of each object.
-    pub answers: Answers,
-}
+/// Ingress on Azure as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: "ingress",
+    controller: "AGIC",
+    claims: &[
+        Claim::Version("appgw.ingress.k8s.io/"),
+        Claim::Version("appgw.ingress.azure.io/"),
+        Claim::Version("networking.aks.io/"),
+        Claim::Annotation("appgw.ingress.kubernetes.io/"),
+        Claim::IngressClass("azure-application-gateway"),
+        Claim::IngressClass("azure/application-gateway"),
+    ],
+    read_options: |_| ReadOptions::default(),
+    kinds: kinds::known,
+    listing: kinds::listing,
+    reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    options: options::SPECS,
+    defaults: &[],
+    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_| None, taken_by: |_| None },
+    annotations: &[("Ingress", KnownAnnotations { prefixes: &[annotations::PREFIX], names: annotations::NAMES })],
+    outputs: outputs::ALL,
+    memory: || Box::new(()),
+    compile: |task| {
+        let Task { objects, options, ledger, sink, .. } = task;
+        let stages = compile(objects, &Options::of(options), ledger, sink);
+        Draft { stages: Arc::new(stages), answers: Answers::default(), gateways: Vec::new() }
+    },
+    setting_changes: |_, _| Vec::new(),
+};
 
-/// From objects to the gateway and the other answers. The file with the gateway as it is becomes an input and an object of its own.
-pub fn compile(inputs: &mut Inputs, objects: &mut Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Compiled {
+/// From objects to the gateway and the other answers.
+pub fn compile(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Vec<Diagnostic>) -> Stages {
     let environment = Environment::read(options);
     let names = Names::new(&environment);
-    let read = options.existing_gateway.as_ref().map(|file| existing::load(file, inputs, objects, sink));
-    *ledger = Ledger::new(objects);
-    let gateway = match read {
-        Some(read) => read.unwrap_or_default(),
+    let gateway = match &options.existing_gateway {
+        Some(text) => existing::load(text, sink),
         None => existing::empty(&names),
     };
     let cluster = Cluster::apply(objects, ledger, sink);
     let source = Source::new(&cluster, &environment, options.old_ingress_api);
     let processed = controller::process(&source, options, &names, &gateway);
     let passages = pipeline::passages(&source, objects);
+    accounts::write(&source, &processed, &passages, ledger);
     let checked = checks::Checked { objects, source: &source, options, names: &names, before: &gateway, processed: &processed, sink: &mut *sink };
     checks::run(checked);
-    let mut answers = Answers::default();
-    answers.documents.insert("events", processed.recorder.document().into());
-    answers.documents.insert("pipeline", pipeline::document(&passages).into());
-    answers.documents.insert("status", status::document(&processed.statuses).into());
-    Compiled { gateway: processed.gateway, answers }
+    Stages::new(&cluster, processed.gateway, processed.recorder, processed.statuses, passages)
 }
 
 #[cfg(test)]

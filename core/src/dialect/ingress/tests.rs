@@ -1,9 +1,11 @@
 //! The whole: events, statuses, the way of objects, shared gateways, and what the controller would die of.
 
-use super::{Compiled, GatewayFile, Options, compile};
-use crate::config::{Ledger, State};
+use super::stages::Stages;
+use super::{Options, compile};
+use crate::compilation::{Ledger, State};
 use crate::diagnostic::Diagnostic;
-use crate::resource::{DocumentCache, Inputs, ObjectId, Objects, ReadOptions, read};
+use crate::read::{DocumentCache, ReadOptions, read};
+use crate::resource::{Inputs, ObjectId, Objects};
 use crate::text::{Node, Str, to_json};
 use alloc::format;
 use alloc::string::String;
@@ -11,31 +13,40 @@ use alloc::vec::Vec;
 
 /// What comes of a text.
 pub(in crate::dialect::ingress) struct Outcome {
-    pub(in crate::dialect::ingress) compiled: Compiled,
+    pub(in crate::dialect::ingress) compiled: Stages,
     pub(in crate::dialect::ingress) objects: Objects,
     pub(in crate::dialect::ingress) ledger: Ledger,
     pub(in crate::dialect::ingress) findings: Vec<Diagnostic>,
 }
 
 impl Outcome {
+    /// An answer.
+    fn node(&self, name: &str) -> Node {
+        match name {
+            "events" => self.compiled.recorder.document(),
+            "pipeline" => super::pipeline::document(&self.compiled.passages),
+            _ => super::status::document(&self.compiled.statuses),
+        }
+    }
+
     /// An answer as JSON.
     pub(in crate::dialect::ingress) fn answer(&self, name: &str) -> String {
-        to_json(&self.compiled.answers.documents.get(name).unwrap().node(), false)
+        to_json(&self.node(name), false)
     }
 
     /// Kind, reason and message of each event.
     pub(in crate::dialect::ingress) fn events(&self) -> Vec<String> {
-        let node = self.compiled.answers.documents.get("events").unwrap().node();
+        let node = self.node("events");
         let text = |event: &Node, key: &str| String::from(event.get(key).and_then(Node::as_str).unwrap());
         node.as_array().unwrap().iter().map(|event| format!("{} {} {}", text(event, "kind"), text(event, "reason"), text(event, "message"))).collect()
     }
 }
 
 pub(in crate::dialect::ingress) fn run(text: &str, options: &Options) -> Outcome {
-    let mut inputs = Inputs::one("input.yaml", text);
-    let (mut objects, mut findings) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::default());
+    let inputs = Inputs::one("input.yaml", text);
+    let (objects, mut findings) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::new());
     let mut ledger = Ledger::new(&objects);
-    let compiled = compile(&mut inputs, &mut objects, options, &mut ledger, &mut findings);
+    let compiled = compile(&objects, options, &mut ledger, &mut findings);
     Outcome { compiled, objects, ledger, findings }
 }
 
@@ -74,7 +85,7 @@ pub(in crate::dialect::ingress) fn rule(host: &str, paths: &[&str]) -> String {
 }
 
 fn gateway_file(json: &str) -> Options {
-    Options { existing_gateway: Some(GatewayFile { name: "gateway.json".into(), text: json.into() }), ..Options::default() }
+    Options { existing_gateway: Some(json.into()), ..Options::default() }
 }
 
 const ID: &str =
@@ -180,7 +191,7 @@ fn the_queue_takes_what_handlers_let_through() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB + kube + pod + secret;
     let outcome = run(&text, &Options::default());
     let passage = |name: &str| {
-        let node = outcome.compiled.answers.documents.get("pipeline").unwrap().node();
+        let node = outcome.node("pipeline");
         let found = node.as_array().unwrap().iter().find(|of| of.get("name").and_then(Node::as_str) == Some(name)).cloned().unwrap();
         (found.get("enqueued").and_then(Node::as_bool).unwrap(), found.get("processed").and_then(Node::as_bool).unwrap())
     };
@@ -262,7 +273,6 @@ fn each_object_has_a_line_in_the_ledger() {
     let outcome = run(&text, &gateway_file(&gateway("Running", ", \"sslProfiles\": []")));
     assert_eq!(outcome.ledger.undecided().count(), 0);
     assert!(matches!(outcome.ledger.get(ObjectId::from_index(3)), State::Ignored(..)));
-    assert_eq!(outcome.objects.len(), 6, "the gateway is an object too");
 }
 
 #[test]

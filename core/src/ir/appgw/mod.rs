@@ -11,9 +11,11 @@
 //!
 //! What must not be here: how a controller names parts, or which it makes; text.
 
+mod document;
 mod parts;
 pub mod wire;
 
+pub use document::{Document, document, tree};
 pub use parts::*;
 
 use crate::resource::{ObjectId, Origin, Sourced};

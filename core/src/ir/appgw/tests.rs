@@ -1,23 +1,13 @@
-use super::wire::{Branch, Tree, Wire as _};
+use super::document::node;
+use super::wire::Wire as _;
 use super::{Gateway, Owner};
 use crate::resource::ObjectId;
-use crate::text::{Limits, Node, Value, parse, to_json};
+use crate::text::{Limits, parse, to_json};
 use alloc::string::String;
 
 fn read(json: &str) -> Gateway {
     let root = parse(json, &Limits::default()).root.unwrap();
     Gateway::read(&root, ObjectId::from_index(0)).unwrap()
-}
-
-fn node(tree: Tree) -> Node {
-    Node::synthesised(match tree.value {
-        Branch::Flag(value) => Value::Bool(value),
-        Branch::Number(value) => Value::Int(value),
-        Branch::Text(text) => Value::String(text),
-        Branch::List(items) => Value::Array(items.into_iter().map(node).collect()),
-        Branch::Fields(fields) => Value::Object(fields.into_iter().map(|(key, tree)| (key, node(tree))).collect()),
-        Branch::Kept(kept, _) => kept.value,
-    })
 }
 
 fn again(json: &str) -> String {
@@ -58,5 +48,6 @@ fn parts_that_are_read_are_others_and_references_have_names() {
     assert_eq!(rule.owner, Owner::Others);
     assert_eq!(rule.properties.listener.as_ref().unwrap().name(), "l");
     assert_eq!(rule.properties.priority.unwrap().value, 7);
-    assert!(rule.origin.is_some() && rule.properties.priority.unwrap().origin.is_some());
+    assert!(rule.origin.is_some());
+    assert!(rule.properties.priority.unwrap().origin.is_some());
 }

@@ -6,7 +6,7 @@
 //!
 //! What must not be here: which parts there are; text.
 
-use crate::resource::{ObjectId, Origin, Sourced};
+use crate::resource::{ObjectId, Origin, Rule, Sourced};
 use crate::text::{Node, Str, Value};
 use alloc::vec::Vec;
 
@@ -57,9 +57,12 @@ pub trait Wire: Sized {
     fn write(&self) -> Tree;
 }
 
-/// Where a node stands.
+/// Where a node stands. What no object of the input holds was given to the controller.
 pub(super) fn origin_of(node: &Node, object: ObjectId) -> Option<Origin> {
-    node.id.is_some().then(|| Origin::field(object, node.id))
+    match object {
+        ObjectId::BUILT_IN => Some(Origin::built_in().by(Rule::Environment)),
+        _ => node.id.is_some().then(|| Origin::field(object, node.id)),
+    }
 }
 
 impl Wire for Sourced<Str> {

@@ -1,5 +1,5 @@
-use super::{Document, document, output_map, text};
-use crate::ir::appgw::{Gateway, Part, Pool, Port, Properties, Sku};
+use super::{output_map, text};
+use crate::ir::appgw::{Document, Gateway, Part, Pool, Port, Properties, Sku, document};
 use crate::resource::{ObjectId, Origin, Sourced};
 use crate::text::{NodeId, Str};
 use alloc::vec::Vec;

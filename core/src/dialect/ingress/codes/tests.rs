@@ -4,8 +4,8 @@
 
 use super::ALL;
 use crate::diagnostic::{Code, Severity, codes as common};
+use crate::dialect::ingress::Options;
 use crate::dialect::ingress::tests::{Outcome, run};
-use crate::dialect::ingress::{GatewayFile, Options};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -31,7 +31,7 @@ fn outcome(page: &str, heading: &str) -> Option<Outcome> {
         }
     }
     let gateway = block(page, heading, "json").map(|(json, _)| json);
-    options.existing_gateway = gateway.map(|json| GatewayFile { name: "gateway.json".into(), text: json.into() });
+    options.existing_gateway = gateway.map(Into::into);
     Some(run(text, &options))
 }
 

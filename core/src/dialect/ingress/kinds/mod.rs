@@ -11,9 +11,9 @@ mod rewrite;
 mod workload;
 
 use crate::custom;
-use crate::dialect::kubernetes::kind::{self, ListedKind, Version};
+use crate::dialect::kubernetes::kind::{self, Version};
 use crate::dialect::kubernetes::kinds as kubernetes;
-use crate::schema::{KnownKind, Schema};
+use crate::schema::{KnownKind, ListedKind, Schema};
 use alloc::vec::Vec;
 
 /// The API group of targets that the controller leaves alone.
