@@ -5,5 +5,6 @@
 //! What must not be here: which parts there are, and what they are called.
 
 mod document;
+pub mod route;
 
 pub use document::{output_map, text};

@@ -39,6 +39,7 @@ pub static DIALECT: Dialect = Dialect {
     defaults: defaults::DEFAULTS,
     hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached, taken_by: defaults::taken_by },
     annotations: &[],
+    codes: &[],
     outputs: &[],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),

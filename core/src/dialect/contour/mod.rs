@@ -57,6 +57,7 @@ pub static DIALECT: Dialect = Dialect {
     defaults: defaults::DEFAULTS,
     hints: Hints { why_idle: defaults::why_idle, why_unreached: |_| None, taken_by: |_| None },
     annotations: annotations::ALL,
+    codes: &[],
     outputs: outputs::ALL,
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),

@@ -22,6 +22,7 @@ pub mod kinds;
 pub mod model;
 pub mod names;
 pub mod options;
+mod origins;
 mod outputs;
 pub mod pipeline;
 pub mod prune;
@@ -66,6 +67,7 @@ pub static DIALECT: Dialect = Dialect {
     defaults: &[],
     hints: Hints { why_idle: outputs::why_idle, why_unreached: |_| None, taken_by: |_| None },
     annotations: &[("Ingress", KnownAnnotations { prefixes: &[annotations::PREFIX], names: annotations::NAMES })],
+    codes: codes::ALL,
     outputs: outputs::ALL,
     memory: || Box::new(()),
     compile: |task| {

@@ -3,7 +3,7 @@
 //! What must not be here: how it comes to that.
 
 use super::stages::Stages;
-use super::{pipeline, status};
+use super::{origins, pipeline, status};
 use crate::compilation::{Output, SideRef};
 use crate::ir::appgw::{Document, document};
 use crate::text::{Node, Value};
@@ -18,6 +18,11 @@ pub const ALL: &[Output] = &[
         name: "status",
         doc: "What the controller writes into the statuses of objects",
         document: |of| Some(status::document(&stages(of)?.statuses)),
+    },
+    Output {
+        name: "appgw-origins",
+        doc: "Where each value of `appgw` comes from, by JSON pointer: the resource, its field and line, and the rule by which it counts",
+        document: |of| Some(origins::document(of, stages(of)?.gateway.as_ref()?)),
     },
     Output {
         name: "pipeline",
