@@ -5,7 +5,7 @@
 use chancery_core::compilation::Ledger;
 use chancery_core::diagnostic::{Diagnostic, Severity};
 use chancery_core::dialect::ambassador::{MissingSecrets, Options, fetch};
-use chancery_core::read::DocumentCache;
+use chancery_core::read::{DocumentCache, read};
 use chancery_core::resource::Inputs;
 use chancery_core::text::{Limits, Node, parse};
 use std::path::Path;

@@ -7,6 +7,7 @@
 
 mod annotation;
 mod certificate;
+mod effect;
 mod exposure;
 mod header;
 mod impossible;
@@ -52,6 +53,8 @@ fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway
         let refused = refused_by_envoy(gateway, None, emitted.of(gateway));
         all.extend(refused.into_iter().filter(|finding| told.insert(finding.fingerprint())));
     }
+    let own = side.dialect().checks.iter().flat_map(|check| check(side));
+    all.extend(own.filter(|finding| told.insert(finding.fingerprint())));
     // Where no gateway runs, the objects are looked at all the same.
     let none = Ir::default();
     let mut irs: Vec<&Ir> = side.irs().collect();
@@ -65,6 +68,7 @@ fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway
         all.append(&mut found);
         told = known;
     }
+    all.append(&mut effect::check(side, &all));
     all
 }
 

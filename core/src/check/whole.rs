@@ -3,7 +3,7 @@
 //! What must not be here: any check.
 
 use crate::compilation::SideRef;
-use crate::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::explain::relation::{Reference, references};
 use crate::ir::{Cluster, Forward, Ir, NetworkFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
 use crate::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
@@ -42,18 +42,9 @@ impl<'a> Whole<'a> {
                 }
             }
         }
-        let clusters = ir.clusters.iter().chain(&ir.bootstrap.clusters);
+        let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters);
         let clusters = clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect();
-        let object = |place: &Place| match place {
-            Place::Node { object, .. } => Some(*object),
-            _ => None,
-        };
-        let bad = side.diagnostics().filter(|finding| finding.severity != Severity::Notice);
-        let mut wrong: HashSet<ObjectId> = bad.filter_map(|finding| object(&finding.place)).collect();
-        // Of two that are called the same, the related place is the one that no longer counts.
-        let replaced = |finding: &&Diagnostic| [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code);
-        let replaced = side.diagnostics().filter(replaced).flat_map(|finding| &finding.related);
-        wrong.extend(replaced.filter_map(|related| object(&related.place)));
+        let wrong = side.with_problems();
         let references = references(side).into();
         Self { side, ir, routes, clusters, references, wrong, found: Vec::new(), told }
     }

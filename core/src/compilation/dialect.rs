@@ -41,6 +41,8 @@ pub struct Dialect {
     pub codes: &'static [&'static Code],
     /// The documents that its controller answers besides the configuration of proxies.
     pub outputs: &'static [Output],
+    /// Checks over the whole that only its kinds need; they run beside those that every dialect has.
+    pub checks: &'static [fn(SideRef<'_>) -> Vec<Diagnostic>],
     /// An empty memory for [`Task::memory`].
     pub memory: fn() -> Box<dyn Any + Send>,
     /// From objects to gateways.
@@ -82,8 +84,6 @@ pub struct Hints {
     pub why_idle: fn(kind: &str) -> &'static str,
     /// Why no route was made of an object of which there should be one.
     pub why_unreached: fn(kind: &str) -> Option<&'static str>,
-    /// The kind that must take an object of this kind, so that any request gets to it.
-    pub taken_by: fn(kind: &str) -> Option<&'static str>,
 }
 
 /// The annotations of a kind that a controller reads.

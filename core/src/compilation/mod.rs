@@ -12,6 +12,7 @@ mod dialect;
 mod ledger;
 mod options;
 mod relation;
+mod served;
 mod stages;
 
 pub use answers::{Answers, Created, Life, OwnConfiguration, Refused, Serving, SettingChange, StatusOf, Takes};

@@ -2,6 +2,7 @@
 //!
 //! Follows Emissary-ingress 4.x as a cluster runs it: API server, Go front end, Python compiler.
 
+mod checks;
 pub mod config;
 pub mod defaults;
 pub mod fetch;
@@ -37,10 +38,11 @@ pub static DIALECT: Dialect = Dialect {
     reads,
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
-    hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached, taken_by: defaults::taken_by },
+    hints: Hints { why_idle: defaults::why_idle, why_unreached: defaults::why_unreached },
     annotations: &[],
     codes: &[],
     outputs: &[],
+    checks: &[checks::unserved],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
     setting_changes: |_, _| Vec::new(),
