@@ -5,6 +5,7 @@
 //! Values carry their [`Origin`](crate::resource::Origin), so that every emitted field can be traced.
 
 mod access_log;
+pub mod appgw;
 mod cluster;
 mod filter;
 mod listener;
