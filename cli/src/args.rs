@@ -4,8 +4,10 @@
 
 use crate::judging::Judging;
 mod diff;
+mod live;
 
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
+pub use live::{AskArgs, BootstrapArgs, LiveArgs, ServeArgs, WatchArgs};
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -80,6 +82,16 @@ pub enum Command {
     Kinds(ListArgs),
     /// List the codes of findings, or show the page of one.
     Codes(CodesArgs),
+    /// Watch a folder, a cluster or a stream of events, and tell what each change does.
+    Watch(WatchArgs),
+    /// Serve the configuration to real Envoys by xDS, as it changes.
+    Serve(ServeArgs),
+    /// Write how an Envoy starts that asks `chancery serve` for everything.
+    Bootstrap(BootstrapArgs),
+    /// Tell which Envoys a server has, and what each accepted and rejected.
+    Envoys(AskArgs),
+    /// Tell what happened at a server: edits, builds, and who accepted them.
+    Events(AskArgs),
     /// Serve the playground, the page that shows all of this, to this machine.
     Play(PlayArgs),
     /// Write completions for a shell.

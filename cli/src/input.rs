@@ -151,7 +151,8 @@ fn is_read(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
-fn options(deployment: &Deployment) -> Result<Options, Unusable> {
+/// The flags as options.
+pub fn options(deployment: &Deployment) -> Result<Options, Unusable> {
     let dialect = match deployment.dialect.as_deref() {
         None => None,
         Some(name) => Some(Dialect::named(name).ok_or_else(|| {
