@@ -15,6 +15,24 @@ pub struct LiveArgs {
     /// Files and folders, followed as they change; `-` for watch events on standard input (`kubectl get -w --output-watch-events -o json`).
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
+    /// Follow a cluster: that of the kubeconfig's current context, or the one that this pod runs in.
+    #[arg(long)]
+    pub kube: bool,
+    /// The kubeconfig; `$KUBECONFIG` or ~/.kube/config unless given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "kube")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The kubeconfig's context; the current one unless given.
+    #[arg(long, value_name = "NAME", requires = "kube")]
+    pub context: Option<String>,
+    /// Follow this namespace only.
+    #[arg(short = 'n', long, value_name = "NAMESPACE", requires = "kube", conflicts_with = "all_namespaces")]
+    pub namespace: Option<String>,
+    /// Follow all namespaces, as it is unless one is given.
+    #[arg(short = 'A', long, requires = "kube")]
+    pub all_namespaces: bool,
+    /// Follow custom resources with these labels only.
+    #[arg(long, value_name = "LABELS", requires = "kube")]
+    pub selector: Option<String>,
     /// Play what `--record` wrote.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub replay: Option<PathBuf>,

@@ -17,6 +17,7 @@ use chancery_live::host::{self, Show};
 use chancery_live::serve::Servers;
 use chancery_live::sources::Source;
 use chancery_live::sources::folder::Folder;
+use chancery_live::sources::kube::{Kube, Settings as Cluster};
 use chancery_live::sources::recording::{Recorder, Replay};
 use chancery_live::sources::stream::Stream;
 use chancery_live::xds::tls::Files;
@@ -86,14 +87,24 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Bo
             sources.push(Box::new(Folder::new(path.clone())));
         }
     }
+    let options = input::options(deployment)?;
+    if args.kube {
+        sources.push(Box::new(Kube::new(Cluster {
+            kubeconfig: args.kubeconfig.clone(),
+            context: args.context.clone(),
+            namespace: args.namespace.clone(),
+            selector: args.selector.clone(),
+            dialect: options.dialect,
+        })));
+    }
     if let Some(path) = &args.replay {
         sources.push(Box::new(Replay::new(path.clone(), args.speed)));
     }
     if sources.is_empty() {
-        return Err("there is nothing to watch: name files or folders, or `-` for watch events on standard input".into());
+        return Err("there is nothing to watch: name files or folders, give --kube for a cluster, or `-` for watch events on standard input".into());
     }
     let recorder = args.record.as_deref().map(Recorder::new).transpose().map_err(told)?;
-    let settings = Settings { options: input::options(deployment)?, spacing: args.spacing, recorder, events: Events::default() };
+    let settings = Settings { options, spacing: args.spacing, recorder, events: Events::default() };
     Ok((settings, sources))
 }
 

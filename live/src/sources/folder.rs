@@ -48,7 +48,7 @@ impl Source for Folder {
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
         Box::pin(async move {
             let (told, mut changes) = mpsc::channel::<()>(1);
-            let mut reader = Reader { root: self.path, outlet, stamps: BTreeMap::new(), watched: BTreeSet::new(), watcher: None };
+            let mut reader = Reader { root: self.path, outlet, stamps: BTreeMap::new(), watched: BTreeMap::new(), watcher: None };
             let tell = move |event: notify::Result<notify::Event>| {
                 // Reading tells of accesses. One note that something changed is enough: the channel holds one.
                 if !event.is_ok_and(|event| event.kind.is_access()) {
@@ -79,7 +79,8 @@ struct Reader {
     outlet: Outlet,
     /// What was read, by name.
     stamps: BTreeMap<String, Stamp>,
-    watched: BTreeSet<PathBuf>,
+    /// Which folders are watched, each with what tells it from another at the same path.
+    watched: BTreeMap<PathBuf, u64>,
     watcher: Option<notify::RecommendedWatcher>,
 }
 
@@ -89,6 +90,7 @@ impl Reader {
         let mut found = Found::default();
         // Folders are watched before they are read, so that what comes meanwhile is seen.
         found.walk(&self.root, true, &mut |folder| Self::watch(&mut self.watcher, &mut self.watched, folder));
+        self.watched.retain(|path, _| found.folders.contains(path));
         let name = self.outlet.name.clone();
         if let Some(why) = found.lost {
             let state = if self.root.exists() { SourceState::Error } else { SourceState::Missing };
@@ -99,7 +101,6 @@ impl Reader {
             }
             return;
         }
-        self.watched.retain(|path| found.folders.contains(path));
         let mut trouble = None;
         let mut names = BTreeSet::new();
         for path in found.files {
@@ -120,14 +121,18 @@ impl Reader {
         self.outlet.state(&name, state, trouble);
     }
 
-    fn watch(watcher: &mut Option<notify::RecommendedWatcher>, watched: &mut BTreeSet<PathBuf>, folder: &Path) {
-        let Some(watcher) = watcher else { return };
-        if watched.contains(folder) {
-            return;
+    fn watch(watcher: &mut Option<notify::RecommendedWatcher>, watched: &mut BTreeMap<PathBuf, u64>, folder: &Path) {
+        let (Some(watcher), Ok(about)) = (watcher, std::fs::metadata(folder)) else { return };
+        let which = inode(&about);
+        match watched.get(folder) {
+            Some(known) if *known == which => return,
+            // Another folder is there now: the watch of the one before, if it is still there, tells nothing of it.
+            Some(_) => _ = watcher.unwatch(folder),
+            None => {}
         }
         // One that cannot be watched, as there are too many, is read again unasked.
         if watcher.watch(folder, RecursiveMode::NonRecursive).is_ok() {
-            watched.insert(folder.to_owned());
+            watched.insert(folder.to_owned(), which);
         }
     }
 
@@ -223,3 +228,6 @@ impl Found {
 fn is_read(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
+
+#[cfg(test)]
+mod tests;

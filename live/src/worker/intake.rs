@@ -107,6 +107,12 @@ impl Intake {
         self.state().inputs.range((source, String::new())..(source + 1, String::new())).map(|((_, name), _)| name.clone()).collect()
     }
 
+    /// All texts by name, whatever their source.
+    #[cfg(test)]
+    pub(crate) fn texts(&self) -> BTreeMap<String, String> {
+        self.state().inputs.iter().map(|((_, name), (input, _))| (name.clone(), input.text.to_string())).collect()
+    }
+
     /// A source has told all that it holds.
     pub fn synced(&self, source: usize) {
         let mut state = self.state();

@@ -57,3 +57,6 @@ pub fn run(intake: &Intake, builder: &mut Builder, spacing: Duration, metrics: &
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
