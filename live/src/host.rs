@@ -3,7 +3,7 @@
 //! What must not be here: how an event looks.
 
 use crate::event::{Dated, Events};
-use crate::serve::Servers;
+use crate::serve::{Servers, Writing};
 use crate::sources::Source;
 use crate::{Failure, engine};
 use tokio::sync::broadcast::Receiver;
@@ -17,9 +17,15 @@ pub type Show = Box<dyn FnMut(&Dated) -> bool + Send>;
 /// # Errors
 ///
 /// As [`crate::serve::serve`].
-pub fn serve(settings: engine::Settings, sources: Vec<Box<dyn Source>>, servers: &Servers, show: Show) -> Result<(), Failure> {
+pub fn serve(
+    settings: engine::Settings,
+    sources: Vec<Box<dyn Source>>,
+    servers: &Servers,
+    writing: Option<&Writing>,
+    show: Show,
+) -> Result<(), Failure> {
     let events = settings.events.clone();
-    run(&events, show, async { crate::serve::serve(settings, sources, servers, ended()).await })
+    run(&events, show, async { crate::serve::serve(settings, sources, servers, writing, ended()).await })
 }
 
 /// Watches, until the process is told to end, or until the sources do.

@@ -14,6 +14,8 @@
 //! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
 //! | [`xds`] | snapshots, subscriptions, the server, and whom a rejection blames |
 //! | [`proxies`] | which Envoy gets which gateway's snapshot |
+//! | [`runtime`] | controllers: caches with indexes, mappers, queues, reconcilers |
+//! | [`controllers`] | the controllers that we run |
 //! | [`http`] | what people and programs ask over HTTP |
 //! | [`bootstrap`] | how an Envoy starts that asks us |
 //! | [`engine`], [`watch`], [`serve`], [`host`] | all of it put together |
@@ -23,11 +25,13 @@
 
 pub mod address;
 pub mod bootstrap;
+pub mod controllers;
 pub mod engine;
 pub mod event;
 pub mod host;
 pub mod http;
 pub mod proxies;
+pub mod runtime;
 pub mod serve;
 pub mod sources;
 pub mod watch;

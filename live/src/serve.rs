@@ -5,6 +5,8 @@
 
 use crate::Failure;
 use crate::address::Address;
+use crate::controllers::lease::Holder;
+use crate::controllers::writer::Writer;
 use crate::engine::{Engine, Settings};
 use crate::event::{Event, Events, Server};
 use crate::http::{self, Door};
@@ -37,6 +39,17 @@ pub struct Servers {
     pub tls: Option<Files>,
     /// The token that whoever asks from another machine must bring.
     pub token: Option<String>,
+}
+
+/// What is written into a cluster.
+#[derive(Clone, Debug)]
+pub struct Writing {
+    /// Which cluster.
+    pub cluster: crate::sources::kube::Settings,
+    /// What other controllers write is written all the same.
+    pub take_over: bool,
+    /// The lease that the one of several replicas holds that writes; none where there is one only.
+    pub lease: Option<String>,
 }
 
 /// How long streams may take to end.
@@ -81,6 +94,7 @@ pub async fn serve(
     settings: Settings,
     sources: Vec<Box<dyn Source>>,
     servers: &Servers,
+    writing: Option<&Writing>,
     end: impl Future<Output = ()> + Send,
 ) -> Result<(), Failure> {
     let events = settings.events.clone();
@@ -90,6 +104,7 @@ pub async fn serve(
     let (latest, builds) = watch::channel(None::<Arc<Build>>);
     let tls = servers.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
     let options = settings.options.clone();
+    let written = builds.clone();
     let mut doors = bind(servers, &events).await?;
     let publish = publisher(proxies.clone(), latest, events.clone());
     let mut engine = Engine::start(settings, sources, publish)?;
@@ -114,6 +129,9 @@ pub async fn serve(
             parts.spawn(http::serve(listener, door, shared.clone()));
         }
     }
+    if let Some(writing) = writing {
+        parts.spawn(write(writing.clone(), written));
+    }
     tokio::pin!(end);
     let mut finite = false;
     let outcome = loop {
@@ -136,6 +154,20 @@ pub async fn serve(
     engine.stop();
     let _ = tokio::time::timeout(GRACE, async { while parts.join_next().await.is_some() {} }).await;
     outcome
+}
+
+/// Writes statuses, for as long as the process lives.
+async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>) -> Result<(), Failure> {
+    let (client, namespace) = crate::sources::kube::connect(&writing.cluster).await?;
+    let writer = Writer::new(client.clone(), writing.take_over);
+    let lease = writing.lease.map(|name| Holder::new(client, &namespace, &name, &identity()));
+    crate::controllers::run::run(builds, writer, lease).await
+}
+
+/// Which replica this is: in a pod, its name.
+fn identity() -> String {
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "chancery".into());
+    format!("{host}-{}", std::process::id())
 }
 
 /// Takes all ports before anything else begins, and tells where.

@@ -17,7 +17,6 @@ struct Run {
     client: Client,
     node: String,
     what: String,
-    variant: Variant,
 }
 
 /// A resource of which only the name is set.
@@ -41,7 +40,7 @@ impl Run {
         server.harness.set(&node, "1", all);
         let only = if aggregated { None } else { services.first().copied() };
         let client = Client::open(server, variant, only, &node).await;
-        Self { server: server.clone(), client, what: node.clone(), node, variant }
+        Self { server: server.clone(), client, what: node.clone(), node }
     }
 
     async fn subscribe(&mut self, service: Service, names: &str) {

@@ -119,6 +119,15 @@ pub struct ServeArgs {
     /// Who signs the certificates of Envoys; without it they need none.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_cert", help_heading = "Servers")]
     pub xds_client_ca: Option<PathBuf>,
+    /// Write the statuses of objects into the cluster. Without it nothing is written.
+    #[arg(long, requires = "kube", help_heading = "Writing")]
+    pub write_status: bool,
+    /// Write statuses even where another controller writes them.
+    #[arg(long, requires = "write_status", help_heading = "Writing")]
+    pub take_over: bool,
+    /// Of several that serve, the one that holds this Lease writes.
+    #[arg(long, value_name = "NAME", requires = "write_status", help_heading = "Writing")]
+    pub lease: Option<String>,
     /// How to tell.
     #[arg(long, value_enum, default_value_t = Telling::Human)]
     pub format: Telling,

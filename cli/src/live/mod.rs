@@ -14,7 +14,7 @@ use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
 use chancery_live::event::{Dated, Events};
 use chancery_live::host::{self, Show};
-use chancery_live::serve::Servers;
+use chancery_live::serve::{Servers, Writing};
 use chancery_live::sources::Source;
 use chancery_live::sources::folder::Folder;
 use chancery_live::sources::kube::{Kube, Settings as Cluster};
@@ -58,7 +58,8 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         token,
     };
     let (settings, sources) = prepare(&args.live, deployment)?;
-    host::serve(settings, sources, &servers, show(args.format.is_json(), style)).map_err(told)?;
+    let writing = args.write_status.then(|| Writing { cluster: cluster(&args.live), take_over: args.take_over, lease: args.lease.clone() });
+    host::serve(settings, sources, &servers, writing.as_ref(), show(args.format.is_json(), style)).map_err(told)?;
     Ok(0)
 }
 
@@ -89,13 +90,7 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Bo
     }
     let options = input::options(deployment)?;
     if args.kube {
-        sources.push(Box::new(Kube::new(Cluster {
-            kubeconfig: args.kubeconfig.clone(),
-            context: args.context.clone(),
-            namespace: args.namespace.clone(),
-            selector: args.selector.clone(),
-            dialect: options.dialect,
-        })));
+        sources.push(Box::new(Kube::new(Cluster { dialect: options.dialect, ..cluster(args) })));
     }
     if let Some(path) = &args.replay {
         sources.push(Box::new(Replay::new(path.clone(), args.speed)));
@@ -106,6 +101,17 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Bo
     let recorder = args.record.as_deref().map(Recorder::new).transpose().map_err(told)?;
     let settings = Settings { options, spacing: args.spacing, recorder, events: Events::default() };
     Ok((settings, sources))
+}
+
+/// Which cluster is meant.
+fn cluster(args: &LiveArgs) -> Cluster {
+    Cluster {
+        kubeconfig: args.kubeconfig.clone(),
+        context: args.context.clone(),
+        namespace: args.namespace.clone(),
+        selector: args.selector.clone(),
+        dialect: None,
+    }
 }
 
 /// Writes events to standard output, until nobody reads them any more.

@@ -16,7 +16,9 @@ mod follow;
 use super::{Outlet, Source};
 use crate::Failure;
 use crate::event::SourceState;
+pub use access::unreachable;
 use access::{Found, Place, Wanted};
+pub use connect::connect;
 use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -64,7 +66,7 @@ impl Source for Kube {
 
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>> {
         Box::pin(async move {
-            let (client, default_namespace) = connect::connect(&self.settings).await?;
+            let (client, default_namespace) = connect(&self.settings).await?;
             let (listed, ready) = mpsc::unbounded_channel();
             let wanted = access::wanted(self.settings.dialect);
             let watching = Watching {

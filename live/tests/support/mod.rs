@@ -2,6 +2,8 @@
 //!
 //! What must not be here: what is expected.
 
+#![expect(dead_code, reason = "each suite uses a part of it")]
+
 use chancery_core::backend::envoy::v3::Service;
 use chancery_live::event::Events;
 use chancery_live::proxies::Proxies;

@@ -21,14 +21,8 @@ impl Followed {
         prepare(folder.path());
         let (intake, states) = (Intake::new(1, Metrics::default()), States::default());
         let source = Box::new(Folder::new(folder.path().join(follow)));
-        let outlet = Outlet {
-            number: 0,
-            name: source.name(),
-            intake: intake.clone(),
-            events: Events::default(),
-            states: states.clone(),
-            recorder: None,
-        };
+        let outlet =
+            Outlet { number: 0, name: source.name(), intake: intake.clone(), events: Events::default(), states: states.clone(), recorder: None };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         runtime.spawn(source.run(outlet));
         let out = Self { folder, intake, states, _runtime: runtime };

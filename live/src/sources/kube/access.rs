@@ -6,10 +6,10 @@ use super::Settings;
 use chancery_core::dialect::Dialect;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use k8s_openapi::api::core::v1::Namespace;
+use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::watcher;
-use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A kind of the kinds tables.
@@ -103,7 +103,8 @@ pub async fn discover(client: &Client, wanted: &[Wanted]) -> Result<BTreeMap<Str
     for kind in wanted {
         let mut found = None;
         for version in kind.versions.iter().rev() {
-            let has_version = if kind.group.is_empty() { version == "v1" } else { served.get(&*kind.group).is_some_and(|of| of.contains(&&**version)) };
+            let has_version =
+                if kind.group.is_empty() { version == "v1" } else { served.get(&*kind.group).is_some_and(|of| of.contains(&&**version)) };
             if !has_version {
                 continue;
             }
@@ -133,7 +134,9 @@ pub async fn discover(client: &Client, wanted: &[Wanted]) -> Result<BTreeMap<Str
 /// Why the server cannot be asked, in one sentence.
 pub fn unreachable(error: &kube::Error) -> String {
     match error {
-        kube::Error::Api(status) if status.code == 401 => "the API server does not know who we are: the token or certificate is wrong or has expired".into(),
+        kube::Error::Api(status) if status.code == 401 => {
+            "the API server does not know who we are: the token or certificate is wrong or has expired".into()
+        }
         kube::Error::Api(status) if status.code == 403 => format!("the API server does not let us in: {}", status.message),
         kube::Error::Api(status) => format!("the API server answers {}: {}", status.code, status.message),
         error => {

@@ -32,9 +32,8 @@ async fn config(settings: &Settings) -> Result<Config, Failure> {
         None => {
             // What is in a cluster has its own account, unless somebody says otherwise.
             if settings.context.is_none() && std::env::var_os("KUBECONFIG").is_none() && !usual().is_some_and(|path| path.is_file()) {
-                return Config::incluster().map_err(|_| {
-                    Failure("there is no kubeconfig, and this is no pod: give --kubeconfig FILE, or set KUBECONFIG".into())
-                });
+                return Config::incluster()
+                    .map_err(|_| Failure("there is no kubeconfig, and this is no pod: give --kubeconfig FILE, or set KUBECONFIG".into()));
             }
             let file = std::env::var("KUBECONFIG").unwrap_or_else(|_| "~/.kube/config".into());
             (Kubeconfig::read().map_err(|error| Failure(format!("cannot read the kubeconfig {file}: {error}")))?, file)
