@@ -225,3 +225,16 @@ impl AsyncWrite for Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_material_goes_to_this_machine_or_to_whom_we_know() {
+        let may = |address: &str, is_known: bool| Peer { address: address.parse().ok(), is_known }.may_have_secrets();
+        assert!(may("127.0.0.1:1", false) && may("[::1]:1", false) && may("[::ffff:127.0.0.1]:1", false));
+        assert!(!may("10.0.0.1:1", false) && !may("nonsense", false));
+        assert!(may("10.0.0.1:1", true));
+    }
+}
