@@ -9,7 +9,7 @@ use crate::sources::{Outlet, Source, States};
 use crate::worker::build::{Build, Builder};
 use crate::worker::intake::Intake;
 use crate::worker::metrics::Metrics;
-use chancery_core::compile::Options;
+use chancery_core::compilation::Options;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;

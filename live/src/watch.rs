@@ -9,9 +9,9 @@ use crate::sources::Source;
 use crate::worker::build::Build;
 use chancery_core::backend::envoy;
 use chancery_core::backend::envoy::v3::{Emitted, output_map};
-use chancery_core::compile::Compilation;
-use chancery_core::explain::compare::{RequestOptions, Side, SideSource, requests};
-use chancery_core::explain::{EnvoyConfig, Positions};
+use chancery_core::compare::{RequestOptions, Side, SideSource, requests};
+use chancery_core::compilation::GatewayRef;
+use chancery_core::envoy_config::EnvoyConfig;
 use std::sync::Arc;
 
 /// The most changes of requests that one build tells.
@@ -59,20 +59,22 @@ pub async fn watch(
 fn changed_requests(before: &Build, after: &Build) -> Vec<String> {
     let mut out = Vec::new();
     for gateway in after.gateways.iter().filter(|gateway| !gateway.changed.is_empty()) {
-        let old = before.gateways.iter().find(|known| known.id == gateway.id).and_then(|known| before.sides.get(known.side));
-        let (Some(old), Some(new)) = (old, after.sides.get(gateway.side)) else { continue };
-        compare(old, new, &mut out);
+        let old = before.running().find(|(id, _)| *id == gateway.id);
+        let new = after.running().find(|(id, _)| *id == gateway.id);
+        if let (Some((_, old)), Some((_, new))) = (old, new) {
+            compare(old, new, &mut out);
+        }
     }
     out
 }
 
-fn compare(old: &Compilation, new: &Compilation, out: &mut Vec<String>) {
-    let map = |of: &Compilation| output_map(&of.ir, &envoy::Options::default(), &mut Emitted::new());
+fn compare(old: GatewayRef<'_>, new: GatewayRef<'_>, out: &mut Vec<String>) {
+    let map = |of: GatewayRef<'_>| output_map(of.ir, &envoy::Options::default(), &mut Emitted::new());
     let (old_map, new_map) = (map(old), map(new));
-    let (old_positions, new_positions) = (Positions::new(&old.inputs, &old.objects), Positions::new(&new.inputs, &new.objects));
-    let (old_config, new_config) = (EnvoyConfig::of(old), EnvoyConfig::of(new));
-    let old = Side { config: &old_config, source: Some(SideSource { compilation: old, positions: &old_positions, map: &old_map }) };
-    let new = Side { config: &new_config, source: Some(SideSource { compilation: new, positions: &new_positions, map: &new_map }) };
+    let (old_positions, new_positions) = (old.compilation.positions(), new.compilation.positions());
+    let (old_config, new_config) = (EnvoyConfig::of(old.ir), EnvoyConfig::of(new.ir));
+    let old = Side { config: &old_config, source: Some(SideSource { gateway: old, positions: &old_positions, map: &old_map }) };
+    let new = Side { config: &new_config, source: Some(SideSource { gateway: new, positions: &new_positions, map: &new_map }) };
     let found = requests(&old, &new, &RequestOptions::default());
     let all = found.changes.len();
     out.extend(found.changes.iter().take(MOST).map(|change| {

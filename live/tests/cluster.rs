@@ -4,8 +4,8 @@
 #[path = "support/cluster.rs"]
 mod support;
 
-use chancery_core::compile::{Options, compile_each};
-use chancery_core::dialect::Dialect;
+use chancery_core::compilation::Options;
+use chancery_core::dialect::ambassador;
 use chancery_core::resource::{Input, Inputs};
 use chancery_live::controllers::lease::Holder;
 use chancery_live::controllers::writer::Writer;
@@ -32,18 +32,14 @@ impl Follower {
         let (out, builds) = watch::channel(None);
         let all: Arc<Mutex<usize>> = Arc::default();
         let counted = all.clone();
-        let settings = Settings {
-            options: Options { dialect: Some(Dialect::Ambassador), ..Options::default() },
-            spacing: Duration::from_millis(20),
-            recorder: None,
-            events: Events::default(),
-        };
+        let settings =
+            Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::from_millis(20), recorder: None, events: Events::default() };
         let publish = move |build: &Arc<Build>| {
             *counted.lock().expect("a lock") += 1;
             out.send_replace(Some(build.clone()));
             Ok(())
         };
-        let which = Which { dialect: Some(Dialect::Ambassador), ..which };
+        let which = Which { dialect: Some(ambassador::DIALECT.name.into()), ..which };
         let engine = Engine::start(settings, vec![Box::new(Kube::new(which))], publish).expect("an engine");
         Self { engine, builds, all }
     }
@@ -85,15 +81,13 @@ impl Drop for Follower {
 
 fn names(build: &Build, kind: &str) -> Vec<String> {
     let prefix = format!("{kind}/");
-    let inputs = build.sides.first().map(|side| &side.inputs.inputs[..]).unwrap_or_default();
-    inputs.iter().filter_map(|input| input.name.strip_prefix(&prefix).map(str::to_owned)).collect()
+    build.compilation.inputs.inputs.iter().filter_map(|input| input.name.strip_prefix(&prefix).map(str::to_owned)).collect()
 }
 
 /// The same inputs, compiled anew.
 fn fresh(build: &Build) -> String {
-    let inputs: Vec<Input> = build.sides[0].inputs.inputs.iter().map(|of| Input { name: of.name.clone(), text: of.text.clone() }).collect();
-    let options = Options { dialect: Some(Dialect::Ambassador), ..Options::default() };
-    assert!(!compile_each(&Inputs { inputs: inputs.clone() }, &options).is_empty());
+    let inputs: Vec<Input> = build.compilation.inputs.inputs.iter().map(|of| Input { name: of.name.clone(), text: of.text.clone() }).collect();
+    let options = Options::of(&ambassador::DIALECT);
     let not_utf8 = vec![Vec::new(); inputs.len()];
     Builder::new(options).build(Drained { inputs: Inputs { inputs }, not_utf8, ..Drained::default() }).version
 }

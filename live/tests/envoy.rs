@@ -2,8 +2,8 @@
 //! made it, while the rest goes on.
 
 use axum::Router;
-use chancery_core::compile::Options;
-use chancery_core::dialect::Dialect;
+use chancery_core::compilation::Options;
+use chancery_core::dialect::ambassador;
 use chancery_live::address::Address;
 use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
@@ -110,12 +110,7 @@ impl House {
             tls: None,
             token: None,
         };
-        let settings = Settings {
-            options: Options { dialect: Some(Dialect::Ambassador), ..Options::default() },
-            spacing: Duration::ZERO,
-            recorder: None,
-            events: events.clone(),
-        };
+        let settings = Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
         let source = Box::new(Folder::new(folder.path().to_owned()));
         let (end, ended) = oneshot::channel::<()>();
         tokio::spawn(async move {

@@ -8,7 +8,7 @@ mod human;
 use crate::args::{BootstrapArgs, Deployment, LiveArgs, ServeArgs, WatchArgs};
 use crate::output::{print_json, reason};
 use crate::style::Style;
-use crate::{Outcome, Unusable, input};
+use crate::{Outcome, Unusable};
 use chancery_live::Failure;
 use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
@@ -88,9 +88,9 @@ fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<(Settings, Vec<Bo
             sources.push(Box::new(Folder::new(path.clone())));
         }
     }
-    let options = input::options(deployment)?;
+    let options = deployment.options()?;
     if args.kube {
-        sources.push(Box::new(Kube::new(Cluster { dialect: options.dialect, ..cluster(args) })));
+        sources.push(Box::new(Kube::new(Cluster { dialect: options.dialect.as_ref().map(|name| name.to_string()), ..cluster(args) })));
     }
     if let Some(path) = &args.replay {
         sources.push(Box::new(Replay::new(path.clone(), args.speed)));

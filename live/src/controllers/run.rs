@@ -63,7 +63,7 @@ async fn take(manager: &mut Manager, seen: &mut Seen, wanted: &Wanted, build: Ar
     let of = build.clone();
     let read = tokio::task::spawn_blocking(move || statuses::of_build(&of));
     let statuses = read.await.map_err(|error| format!("reading statuses failed: {error}"))?;
-    let inputs = build.sides.first().map(|side| &side.inputs.inputs[..]).unwrap_or_default();
+    let inputs = &build.compilation.inputs.inputs;
     let (changed, gone) = seen.update(inputs);
     // Before objects: whoever is reconciled for its object finds what is wanted.
     let told = wanted.update(statuses);

@@ -7,10 +7,8 @@ use crate::lock;
 use crate::runtime::conditions::{Condition, Conditions, merged};
 use crate::runtime::{Action, Controller, Id, Object, Reading, mapper};
 use crate::worker::build::Build;
-use chancery_core::compile::Compilation;
-use chancery_core::config::Answer;
-use chancery_core::dialect::Dialect;
-use chancery_core::explain::{Positions, ledger};
+use chancery_core::compilation::Side;
+use chancery_core::explain::ledger;
 use chancery_core::text::to_json;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -120,19 +118,14 @@ fn conditions(before: &Value, wanted: &Value, generation: i64, now: &str) -> Val
 #[must_use]
 pub fn of_build(build: &Build) -> BTreeMap<Id, Value> {
     let mut out = BTreeMap::new();
-    for side in build.sides.iter() {
-        answers(side, &mut out);
-        if side.dialect == Dialect::Ambassador {
-            ambassador(side, &mut out);
-        }
-    }
+    ambassador(build, &mut out);
+    build.compilation.sides.iter().for_each(|side| answers(side, &mut out));
     out
 }
 
 /// Those that the controller itself says.
-fn answers(side: &Compilation, out: &mut BTreeMap<Id, Value>) {
-    let Some(Answer::Statuses(all)) = side.answers.documents.get("status") else { return };
-    for of in all {
+fn answers(side: &Side, out: &mut BTreeMap<Id, Value>) {
+    for of in side.answers.statuses.iter().flatten() {
         let kind = KINDS.iter().map(|(_, kind)| *kind).find(|kind| kind.split_once('.').is_some_and(|(name, _)| name == of.kind.as_str()));
         if let (Some(kind), Ok(status)) = (kind, serde_json::from_str(&to_json(&of.status, false))) {
             out.insert(Id::new(kind, &of.namespace, &of.name), status);
@@ -140,10 +133,9 @@ fn answers(side: &Compilation, out: &mut BTreeMap<Id, Value>) {
     }
 }
 
-/// Ambassador says of Hosts and Mappings whether they work, and why not.
-fn ambassador(side: &Compilation, out: &mut BTreeMap<Id, Value>) {
-    let positions = Positions::new(&side.inputs, &side.objects);
-    for row in ledger(side, &positions) {
+/// Ambassador says of Hosts and Mappings whether they work, and why not: kinds that only it has.
+fn ambassador(build: &Build, out: &mut BTreeMap<Id, Value>) {
+    for row in ledger(&build.compilation, &build.compilation.positions()) {
         let (works, detail) = (matches!(row.state, "emitted" | "merged"), row.detail.as_deref().unwrap_or_default());
         let id = |kind: &str| Id::new(kind, row.resource.namespace.as_deref().unwrap_or("default"), &row.resource.name);
         match &*row.resource.kind {

@@ -29,7 +29,7 @@ use axum::http::{StatusCode, header};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use chancery_core::compile::Options;
+use chancery_core::compilation::Options;
 use futures_util::StreamExt;
 use serde_json::Value;
 use std::convert::Infallible;
@@ -134,7 +134,11 @@ pub async fn serve(listener: TcpListener, door: Door, shared: Shared) -> Result<
 
 async fn ready(State(shared): State<Shared>) -> Response {
     match shared.build() {
-        Some(_) => "ready\n".into_response(),
+        Some(build) if build.stopped.is_empty() => "ready\n".into_response(),
+        Some(build) => {
+            let why: Vec<String> = build.stopped.iter().map(|(id, why)| format!("{id} does not start: {why}\n")).collect();
+            (StatusCode::SERVICE_UNAVAILABLE, why.concat()).into_response()
+        }
         None if shared.intake.is_synced() => (StatusCode::SERVICE_UNAVAILABLE, "the first build is not done\n").into_response(),
         None => (StatusCode::SERVICE_UNAVAILABLE, "not all sources have told all that they hold\n").into_response(),
     }

@@ -9,8 +9,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chancery_core::backend::envoy::v3::{Emitted, emit};
 use chancery_core::backend::envoy::{self, Document};
-use chancery_core::explain::simulate::Request;
-use chancery_core::explain::{Positions, Snapshot, dump_config, dump_tree, findings_of_all, graph_of_all, ledger_of_all};
+use chancery_core::compilation::GatewayRef;
+use chancery_core::explain::{self, Snapshot, dump_config, dump_tree};
+use chancery_core::simulate::Request;
 use chancery_core::text::{Node, to_json};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -36,16 +37,16 @@ fn text(of: &str) -> Answer {
     serde_json::from_str(of).map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
 
-/// One side's answer, or an object of each dialect's.
-fn of_each(build: &Build, answer: impl Fn(&chancery_core::compile::Compilation) -> Answer) -> Answer {
-    match &build.sides[..] {
-        [only] => answer(only),
-        all => {
-            let each: Result<serde_json::Map<String, Value>, _> =
-                all.iter().map(|side| Ok((side.dialect.name().to_owned(), answer(side)?))).collect();
-            each.map(Value::Object)
-        }
+/// One gateway's answer, or an object of each one's by its name.
+fn of_each(build: &Build, answer: impl Fn(GatewayRef<'_>) -> Answer) -> Answer {
+    let mut all: Vec<(Arc<str>, GatewayRef<'_>)> = build.running().collect();
+    if let [_] = all[..]
+        && let Some((_, only)) = all.pop()
+    {
+        return answer(only);
     }
+    let each: Result<serde_json::Map<String, Value>, _> = all.into_iter().map(|(id, gateway)| Ok((id.to_string(), answer(gateway)?))).collect();
+    each.map(Value::Object)
 }
 
 pub fn sources(shared: &Shared, _: &Asked) -> Answer {
@@ -54,33 +55,45 @@ pub fn sources(shared: &Shared, _: &Asked) -> Answer {
 
 pub fn resources(shared: &Shared, _: &Asked) -> Answer {
     let build = build(shared)?;
-    let inputs = build.sides.first().map(|side| &side.inputs.inputs[..]).unwrap_or_default();
+    let inputs = &build.compilation.inputs.inputs;
     let rows: Vec<Value> = inputs.iter().map(|input| json!({"name": input.name, "bytes": input.text.len()})).collect();
     Ok(json!({ "resources": rows, "version": build.version }))
 }
 
 pub fn findings(shared: &Shared, _: &Asked) -> Answer {
-    Ok(json!({ "diagnostics": value(&findings_of_all(&build(shared)?.sides))? }))
+    let build = build(shared)?;
+    Ok(json!({ "diagnostics": value(&explain::findings(&build.compilation, &build.compilation.positions()))? }))
 }
 
 pub fn ledger(shared: &Shared, _: &Asked) -> Answer {
-    Ok(json!({ "ledger": value(&ledger_of_all(&build(shared)?.sides))? }))
+    let build = build(shared)?;
+    Ok(json!({ "ledger": value(&explain::ledger(&build.compilation, &build.compilation.positions()))? }))
 }
 
 pub fn routes(shared: &Shared, _: &Asked) -> Answer {
-    of_each(&*build(shared)?, |side| Ok(json!({ "routes": value(&chancery_core::explain::routes(side))? })))
+    of_each(&*build(shared)?, |gateway| Ok(json!({ "routes": value(&explain::routes(gateway))? })))
 }
 
 pub fn graph(shared: &Shared, _: &Asked) -> Answer {
-    value(&graph_of_all(&build(shared)?.sides))
+    let build = build(shared)?;
+    value(&explain::graph(&build.compilation, &build.compilation.positions()))
 }
 
 pub fn config(shared: &Shared, _: &Asked) -> Answer {
-    of_each(&*build(shared)?, |side| node(&dump_config(side).0))
+    let build = build(shared)?;
+    let mut all = build.compilation.sides();
+    match (all.len(), all.next()) {
+        (1, Some(only)) => node(&dump_config(only).0),
+        _ => {
+            let each: Result<serde_json::Map<String, Value>, _> =
+                build.compilation.sides().map(|side| Ok((side.dialect().name.to_owned(), node(&dump_config(side).0)?))).collect();
+            each.map(Value::Object)
+        }
+    }
 }
 
 pub fn ir(shared: &Shared, _: &Asked) -> Answer {
-    of_each(&*build(shared)?, |side| node(&dump_tree(&side.ir)))
+    of_each(&*build(shared)?, |gateway| node(&dump_tree(gateway.ir)))
 }
 
 pub fn envoys(shared: &Shared, _: &Asked) -> Answer {
@@ -93,7 +106,7 @@ pub fn events(shared: &Shared, _: &Asked) -> Answer {
 
 pub fn config_dump(shared: &Shared, _: &Asked) -> Answer {
     let options = envoy::Options { document: Document::Resources, ..Default::default() };
-    of_each(&*build(shared)?, |side| text(&emit(&side.ir, &options, &mut Emitted::new()).text()))
+    of_each(&*build(shared)?, |gateway| text(&emit(gateway.ir, &options, &mut Emitted::new()).text()))
 }
 
 pub fn route(shared: &Shared, asked: &Asked) -> Answer {
@@ -104,18 +117,16 @@ pub fn route(shared: &Shared, asked: &Asked) -> Answer {
         let (name, value) = header.split_once(':').ok_or((StatusCode::BAD_REQUEST, format!("`{header}` is no header: say NAME: VALUE")))?;
         request.add_header(name.trim(), value.trim());
     }
-    of_each(&*build(shared)?, |side| {
-        let positions = Positions::new(&side.inputs, &side.objects);
-        value(&chancery_core::explain::route(side, &positions, &request, &mut Emitted::new()))
-    })
+    let build = build(shared)?;
+    let positions = build.compilation.positions();
+    of_each(&build, |gateway| value(&explain::route(gateway, &positions, &request, &mut Emitted::new())))
 }
 
 /// All inputs and options, key material replaced by stand-ins.
 pub async fn snapshot(State(shared): State<Shared>) -> Response {
-    let made = tokio::task::spawn_blocking(move || {
+    let made = tokio::task::spawn_blocking(move || -> Result<String, (StatusCode, String)> {
         let build = build(&shared)?;
-        let side = build.sides.first().ok_or((StatusCode::SERVICE_UNAVAILABLE, "nothing was compiled".to_owned()))?;
-        Ok(Snapshot::new(side, &shared.options, &[], false).write())
+        Ok(Snapshot::new(&build.compilation, &shared.options, &[], false).write())
     });
     match made.await {
         Ok(Ok(text)) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),

@@ -42,7 +42,7 @@ pub struct Settings {
     /// Only objects with these labels.
     pub selector: Option<String>,
     /// Only the kinds of this dialect.
-    pub dialect: Option<chancery_core::dialect::Dialect>,
+    pub dialect: Option<String>,
 }
 
 /// An API server.
@@ -68,7 +68,7 @@ impl Source for Kube {
         Box::pin(async move {
             let (client, default_namespace) = connect(&self.settings).await?;
             let (listed, ready) = mpsc::unbounded_channel();
-            let wanted = access::wanted(self.settings.dialect);
+            let wanted = access::wanted(self.settings.dialect.as_deref());
             let watching = Watching {
                 missing: wanted.iter().map(Wanted::name).collect(),
                 settings: self.settings,

@@ -6,7 +6,9 @@
 use super::{Outlet, Source};
 use crate::event::SourceState;
 use crate::{Failure, lock};
-use chancery_core::compile::{Options, compile};
+use chancery_core::compilation::Options;
+use chancery_core::compile::compile;
+use chancery_core::dialect;
 use chancery_core::explain::Snapshot;
 use chancery_core::resource::Inputs;
 use serde::{Deserialize, Serialize};
@@ -102,7 +104,7 @@ fn without_keys(name: &str, text: &str) -> String {
         return text.into();
     }
     let options = Options::default();
-    let compilation = compile(&Inputs::one(name, text), &options);
+    let compilation = compile(&Inputs::one(name, text), &options, dialect::ALL);
     let snapshot = Snapshot::new(&compilation, &options, &[], false);
     snapshot.inputs().inputs.first().map(|input| input.text.to_string()).unwrap_or_default()
 }

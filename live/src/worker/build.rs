@@ -9,9 +9,11 @@ use crate::xds::snapshot::{Blame, Resources, Snapshot};
 use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::v3::{Emitted, Encoded, Encoding, Service, Withheld, encode, output_map};
 use chancery_core::backend::envoy::{self, Document};
-use chancery_core::compile::{Compilation, Compiler, Options};
+use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, Options};
+use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{OriginView, Positions, findings_of_all, not_utf8};
+use chancery_core::dialect;
+use chancery_core::explain::{Finding, OriginView, findings, not_utf8};
 use chancery_core::ir::SecretReference;
 use chancery_core::resource::{ObjectId, Origin, SourceId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,8 +28,6 @@ const MOST_PLACES: usize = 8;
 pub struct Gateway {
     /// Its id.
     pub id: Arc<str>,
-    /// Its side in [`Build::sides`].
-    pub side: usize,
     /// What its Envoys are to have.
     pub snapshot: Arc<Snapshot>,
     /// What Envoy would refuse, and therefore is not sent.
@@ -43,10 +43,12 @@ pub struct Build {
     pub number: u64,
     /// A hash of what all gateways' Envoys are to have.
     pub version: String,
-    /// What was compiled, one side for each dialect.
-    pub sides: Arc<Vec<Compilation>>,
+    /// What was compiled.
+    pub compilation: Arc<Compilation>,
     /// What each gateway is given.
     pub gateways: Vec<Gateway>,
+    /// Gateways whose controller does not get as far as configuring them, and why. What their Envoys have stays.
+    pub stopped: Vec<(Arc<str>, String)>,
     /// How many inputs there are.
     pub inputs: usize,
     /// How many changes of inputs went into it.
@@ -63,14 +65,19 @@ impl Build {
     /// All that was found, one line each.
     #[must_use]
     pub fn findings(&self) -> BTreeSet<FindingLine> {
-        let line = |finding: chancery_core::explain::Finding| FindingLine {
+        let line = |finding: Finding| FindingLine {
             code: finding.code.into(),
             severity: finding.severity,
             file: finding.span.as_ref().map(|span| span.file.to_string()).unwrap_or_default(),
             line: finding.span.as_ref().map(|span| span.line).unwrap_or_default(),
             message: finding.message,
         };
-        findings_of_all(&self.sides).into_iter().map(line).collect()
+        findings(&self.compilation, &self.compilation.positions()).into_iter().map(line).collect()
+    }
+
+    /// The gateways that run, by the names under which they are served.
+    pub fn running(&self) -> impl Iterator<Item = (Arc<str>, GatewayRef<'_>)> {
+        self.compilation.gateways().map(|gateway| (name_of(gateway), gateway))
     }
 
     /// The resources that changed, of all gateways, by list.
@@ -104,7 +111,7 @@ impl Builder {
     /// With an empty memory.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, compiler: Compiler::new(), gateways: BTreeMap::new(), builds: 0 }
+        Self { options, compiler: Compiler::new(dialect::ALL), gateways: BTreeMap::new(), builds: 0 }
     }
 
     /// How it compiles.
@@ -117,15 +124,17 @@ impl Builder {
     pub fn build(&mut self, drained: Drained) -> Build {
         let begin = Instant::now();
         let waited = drained.since.map(|since| begin.saturating_duration_since(since)).unwrap_or_default();
-        let mut sides = self.compiler.compile_each(&drained.inputs, &self.options);
-        for side in &mut sides {
-            let findings = (0..).zip(&drained.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
-            side.diagnostics.splice(..0, findings.collect::<Vec<_>>());
-        }
-        let sides = Arc::new(sides);
-        let gateways: Vec<Gateway> = (0..sides.len()).filter_map(|side| self.gateway(&sides, side)).collect();
+        let mut compilation = self.compiler.compile(&drained.inputs, &self.options);
+        let findings = (0..).zip(&drained.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
+        compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
+        let compilation = Arc::new(compilation);
+        let mut gateways: Vec<Gateway> = compilation.gateways().map(|gateway| self.gateway(&compilation, gateway)).collect();
+        let stopped: Vec<(Arc<str>, String)> =
+            compilation.stopped().map(|(side, id, failure)| (served_name(&compilation, side.dialect.name, id), failure.error.clone())).collect();
+        // Of one that is stopped, what it had is kept as it is.
+        gateways.extend(stopped.iter().filter_map(|(id, _)| self.kept(id)));
         self.gateways.retain(|id, _| gateways.iter().any(|gateway| gateway.id == *id));
-        let errors = sides.iter().flat_map(|side| &side.diagnostics).filter(|finding| finding.severity == Severity::Error).count();
+        let errors = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
         self.builds += 1;
         Build {
             number: self.builds,
@@ -136,16 +145,21 @@ impl Builder {
             errors,
             took: begin.elapsed(),
             waited,
-            sides,
+            compilation,
+            stopped,
         }
     }
 
-    fn gateway(&mut self, sides: &Arc<Vec<Compilation>>, side: usize) -> Option<Gateway> {
-        let compilation = sides.get(side)?;
-        let id: Arc<str> = Arc::from(compilation.dialect.name());
+    fn kept(&self, id: &Arc<str>) -> Option<Gateway> {
+        let snapshot = self.gateways.get(id)?.snapshot.clone()?;
+        Some(Gateway { id: id.clone(), snapshot, withheld: Vec::new(), changed: BTreeMap::new() })
+    }
+
+    fn gateway(&mut self, compilation: &Arc<Compilation>, gateway: GatewayRef<'_>) -> Gateway {
+        let id = name_of(gateway);
         let memory = self.gateways.entry(id.clone()).or_default();
-        let lookup = |reference: &SecretReference| compilation.key_material(reference);
-        let Encoding { served, withheld } = encode(&compilation.ir, Some(&lookup), &mut memory.emitted);
+        let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
+        let Encoding { served, withheld } = encode(gateway.ir, Some(&lookup), &mut memory.emitted);
         let mut indexes = BTreeMap::new();
         let mut by_service: BTreeMap<Service, Vec<Arc<Encoded>>> = BTreeMap::new();
         for of in served {
@@ -166,12 +180,25 @@ impl Builder {
             let same = before.get(&url).filter(|known| is_same(known, &resources)).cloned();
             snapshot.set(url, same.unwrap_or_else(|| Arc::new(Resources::new(resources))));
         }
-        snapshot.blame = Some(Arc::new(Provenance { sides: sides.clone(), side, indexes, map: OnceLock::new() }));
+        snapshot.blame = Some(Arc::new(Provenance { compilation: compilation.clone(), gateway: id.clone(), indexes, map: OnceLock::new() }));
         let changed = snapshot.changed_from(&before);
         let snapshot = Arc::new(snapshot);
         memory.snapshot = Some(snapshot.clone());
-        Some(Gateway { id, side, snapshot, withheld, changed })
+        Gateway { id, snapshot, withheld, changed }
     }
+}
+
+fn name_of(gateway: GatewayRef<'_>) -> Arc<str> {
+    served_name(gateway.compilation, gateway.side.dialect.name, gateway.id)
+}
+
+/// The name under which a gateway is served: its id, with the dialect before it where two controllers have one of the same id.
+fn served_name(compilation: &Compilation, dialect: &str, id: &GatewayId) -> Arc<str> {
+    let others = compilation.sides.iter().filter(|side| side.dialect.name != dialect);
+    if others.flat_map(|side| &side.gateways).any(|other| other.id == *id) {
+        return Arc::from(format!("{dialect}:{id}"));
+    }
+    Arc::from(id.as_str())
 }
 
 /// Whether these are the resources that are known, each the same shared value.
@@ -193,8 +220,8 @@ fn version_of(gateways: &[Gateway]) -> String {
 
 /// Where the resources of a build come from. The output map is made when somebody asks for the first time.
 struct Provenance {
-    sides: Arc<Vec<Compilation>>,
-    side: usize,
+    compilation: Arc<Compilation>,
+    gateway: Arc<str>,
     /// The place of each resource in its list.
     indexes: BTreeMap<(Service, String), usize>,
     map: OnceLock<OutputMap>,
@@ -214,16 +241,17 @@ impl Blame for Provenance {
     fn places(&self, type_url: &str, name: &str, field: Option<&str>) -> Vec<Place> {
         let service = Service::ALL.into_iter().find(|service| service.type_url() == type_url);
         let index = service.and_then(|service| self.indexes.get(&(service, name.to_owned())));
-        let (Some(service), Some(index), Some(compilation)) = (service, index, self.sides.get(self.side)) else { return Vec::new() };
+        let gateway = self.compilation.gateways().find(|gateway| name_of(*gateway) == self.gateway);
+        let (Some(service), Some(index), Some(gateway)) = (service, index, gateway) else { return Vec::new() };
         let map = self.map.get_or_init(|| {
             let options = envoy::Options { document: Document::Resources, ..Default::default() };
-            output_map(&compilation.ir, &options, &mut Emitted::new())
+            output_map(gateway.ir, &options, &mut Emitted::new())
         });
-        let positions = Positions::new(&compilation.inputs, &compilation.objects);
+        let positions = self.compilation.positions();
         let resource = format!("/{}/{index}", service.list());
         let mut out: Vec<Place> = Vec::new();
         for origin in Self::origins(map, &resource, field) {
-            let view = OriginView::of(*origin, compilation, &positions);
+            let view = OriginView::of(*origin, gateway.of(), &positions);
             let Some(span) = view.span else { continue };
             let place = Place {
                 file: span.file.to_string(),

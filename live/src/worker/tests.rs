@@ -4,7 +4,7 @@ use super::build::{Build, Builder};
 use super::intake::Intake;
 use super::metrics::Metrics;
 use crate::lock;
-use chancery_core::compile::Options;
+use chancery_core::compilation::Options;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 

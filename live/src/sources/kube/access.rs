@@ -3,7 +3,7 @@
 //! What must not be here: reading them.
 
 use super::Settings;
-use chancery_core::dialect::Dialect;
+use chancery_core::dialect;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
@@ -29,10 +29,10 @@ impl Wanted {
 }
 
 /// The kinds of the tables, one of a name.
-pub fn wanted(dialect: Option<Dialect>) -> Vec<Wanted> {
+pub fn wanted(asked: Option<&str>) -> Vec<Wanted> {
     let mut out: Vec<Wanted> = Vec::new();
-    for of in Dialect::ALL.iter().filter(|of| dialect.is_none_or(|dialect| dialect == **of)) {
-        for listed in of.listing() {
+    for of in dialect::ALL.iter().filter(|of| asked.is_none_or(|asked| asked == of.name)) {
+        for listed in (of.listing)() {
             let versions: Vec<String> = listed.versions.iter().map(|version| version.rsplit('/').next().unwrap_or(version).to_owned()).collect();
             match out.iter_mut().find(|known| known.kind == listed.name && known.group == listed.group) {
                 Some(known) => {

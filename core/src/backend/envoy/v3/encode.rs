@@ -318,7 +318,9 @@ fn compose(frame: Vec<u8>, hosts: &[(Vec<u8>, Vec<Piece>)]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{Compiler, Options};
+    use crate::compilation::{Compilation, Options};
+    use crate::compile::Compiler;
+    use crate::dialect;
     use crate::resource::Inputs;
 
     const INPUT: &str = "apiVersion: getambassador.io/v3alpha1
@@ -342,17 +344,21 @@ metadata: {name: two, namespace: default}
 spec: {hostname: '*', prefix: /two/, service: quote:8080}
 ";
 
-    fn encoded(compiler: &mut Compiler, text: &str) -> (crate::compile::Compilation, Encoding) {
+    fn encoded(compiler: &mut Compiler, text: &str) -> (Compilation, Encoding) {
         let compilation = compiler.compile(&Inputs::one("in.yaml", text), &Options::default());
-        let encoding = encode(&compilation.ir, None, &mut compiler.emitted);
+        let gateway = compilation.gateways().next().expect("a gateway");
+        let encoding = encode(gateway.ir, None, compiler.emitted.of(gateway));
         (compilation, encoding)
     }
 
     #[test]
     fn bytes_are_those_of_the_messages() {
-        let mut compiler = Compiler::new();
+        let mut compiler = Compiler::new(dialect::ALL);
         let (compilation, encoding) = encoded(&mut compiler, INPUT);
-        let messages = super::super::resources(&compilation.ir, &super::Options { document: Document::Resources, ..Default::default() });
+        let messages = super::super::resources(
+            compilation.gateways().next().expect("a gateway").ir,
+            &super::Options { document: Document::Resources, ..Default::default() },
+        );
         assert!(encoding.withheld.is_empty() && messages.clusters.len() >= 2 && !messages.routes.is_empty());
         let of = |service| encoding.served.iter().filter(move |of| of.service == service);
         let decode = |of: &Served| pb::route::RouteConfiguration::decode(&of.resource.value[..]).map(|table| table.encode_to_vec());
@@ -366,14 +372,14 @@ spec: {hostname: '*', prefix: /two/, service: quote:8080}
 
     #[test]
     fn what_did_not_change_is_the_same_value() {
-        let mut compiler = Compiler::new();
+        let mut compiler = Compiler::new(dialect::ALL);
         let (_, before) = encoded(&mut compiler, INPUT);
         let edited = INPUT.replace("4000", "5000");
         let (_, after) = encoded(&mut compiler, &edited);
         let changed: Vec<Service> =
             before.served.iter().zip(&after.served).filter(|(a, b)| !Arc::ptr_eq(&a.resource, &b.resource)).map(|(a, _)| a.service).collect();
         assert!(!changed.is_empty() && changed.iter().all(|of| *of == Service::Routes), "{changed:?}");
-        let (_, fresh) = encoded(&mut Compiler::new(), &edited);
+        let (_, fresh) = encoded(&mut Compiler::new(dialect::ALL), &edited);
         let versions = |of: &Encoding| of.served.iter().map(|of| (of.resource.version, of.resource.value.clone())).collect::<Vec<_>>();
         assert_eq!(versions(&after), versions(&fresh), "from scratch comes the same");
     }
