@@ -208,6 +208,13 @@ pub enum Event {
         /// The version that it was sent.
         version: String,
     },
+    /// The one Envoy that a change went to rejects it; the others keep what they have.
+    Held {
+        /// The gateway.
+        gateway: String,
+        /// The version that is held.
+        version: String,
+    },
     /// A resource is not sent, as Envoy would refuse it.
     Withheld {
         /// The URL of the type.

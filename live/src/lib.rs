@@ -14,6 +14,7 @@
 //! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
 //! | [`xds`] | snapshots, subscriptions, the server, and whom a rejection blames |
 //! | [`proxies`] | which Envoy gets which gateway's snapshot |
+//! | [`rollout`] | a change goes to one Envoy first |
 //! | [`runtime`] | controllers: caches with indexes, mappers, queues, reconcilers |
 //! | [`controllers`] | the controllers that we run |
 //! | [`http`] | what people and programs ask over HTTP |
@@ -31,6 +32,7 @@ pub mod event;
 pub mod host;
 pub mod http;
 pub mod proxies;
+pub mod rollout;
 pub mod runtime;
 pub mod serve;
 pub mod sources;

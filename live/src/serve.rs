@@ -39,6 +39,8 @@ pub struct Servers {
     pub tls: Option<Files>,
     /// The token that whoever asks from another machine must bring.
     pub token: Option<String>,
+    /// A change goes to one Envoy of a gateway first.
+    pub canary: bool,
 }
 
 /// What is written into a cluster.
@@ -99,7 +101,7 @@ pub async fn serve(
 ) -> Result<(), Failure> {
     let events = settings.events.clone();
     let (stop, stopping) = watch::channel(false);
-    let proxies = Proxies::default();
+    let proxies = Proxies::new(servers.canary, events.clone());
     let clients = Clients::new(events.clone());
     let (latest, builds) = watch::channel(None::<Arc<Build>>);
     let tls = servers.tls.clone().map(Tls::new).transpose()?.map(Arc::new);

@@ -109,6 +109,7 @@ impl House {
             ready: Address::Off,
             tls: None,
             token: None,
+            canary: true,
         };
         let settings = Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
         let source = Box::new(Folder::new(folder.path().to_owned()));

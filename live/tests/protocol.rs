@@ -270,3 +270,30 @@ async fn envoys_come_and_go() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
+
+#[tokio::test]
+async fn what_one_envoy_rejects_the_others_do_not_get() {
+    let server = Server::start().await;
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1")]));
+    let mut clients = Vec::new();
+    for node in ["first", "second", "third"] {
+        let mut client = Client::open(&server, Variant::Delta, None, node).await;
+        client.change(&CDS.type_url(), &[], &[], &[]).await;
+        client.settle().await;
+        clients.push(client);
+    }
+    clients[0].reject = Some("cluster a: no".into());
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "bad")]));
+    for client in &mut clients {
+        client.settle().await;
+    }
+    let got = |clients: &[Client]| clients.iter().map(|client| client.got.len()).collect::<Vec<_>>();
+    assert_eq!(got(&clients), [2, 1, 1], "one has tried it");
+    server.proxies.publish_one(snapshot("g", &[(CDS, "a", "good")]));
+    for client in &mut clients {
+        client.settle().await;
+    }
+    assert_eq!(got(&clients), [3, 2, 2], "what is mended goes to all");
+    let last = encoded("a", "good").version.to_string();
+    assert!(clients.iter().all(|client| client.got.last().is_some_and(|got| got.versions == [last.clone()])));
+}

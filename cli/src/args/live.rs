@@ -119,6 +119,9 @@ pub struct ServeArgs {
     /// Who signs the certificates of Envoys; without it they need none.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_cert", help_heading = "Servers")]
     pub xds_client_ca: Option<PathBuf>,
+    /// Whether a change goes to one Envoy of a gateway first: what that rejects is held from the others.
+    #[arg(long, value_enum, default_value_t = Switch::On, value_name = "WHETHER", help_heading = "Servers")]
+    pub canary: Switch,
     /// Write the statuses of objects into the cluster. Without it nothing is written.
     #[arg(long, requires = "kube", help_heading = "Writing")]
     pub write_status: bool,
@@ -176,6 +179,22 @@ impl ProtocolArg {
     /// Whether only changes are sent.
     pub fn is_delta(self) -> bool {
         self == ProtocolArg::Delta
+    }
+}
+
+/// `--canary`
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// It does.
+    On,
+    /// It goes to all at once.
+    Off,
+}
+
+impl Switch {
+    /// Whether it is on.
+    pub fn is_on(self) -> bool {
+        self == Switch::On
     }
 }
 

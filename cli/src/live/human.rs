@@ -53,6 +53,9 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             let _ = write!(out, "Envoy {} {} {} {}: {}", plain(id), style.red("rejected"), short(r#type), plain(resource), plain(message));
             self::places(&mut out, places, style);
         }
+        Event::Held { gateway, version } => {
+            let _ = write!(out, "{} {version} of {}: one Envoy rejects it, the others keep what they have", style.red("held:"), plain(gateway));
+        }
         Event::Withheld { r#type, resource, message, places, .. } => {
             let _ = write!(out, "{} {} {}: {}", style.red("not sent:"), short(r#type), plain(resource), plain(message));
             self::places(&mut out, places, style);

@@ -56,6 +56,7 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         ready: args.ready.clone(),
         tls,
         token,
+        canary: args.canary.is_on(),
     };
     let (settings, sources) = prepare(&args.live, deployment)?;
     let writing = args.write_status.then(|| Writing { cluster: cluster(&args.live), take_over: args.take_over, lease: args.lease.clone() });

@@ -3,7 +3,7 @@
 //! The only place that knows the shape of a compilation: all else works with gateways, snapshots and places. The compiler and the memory of
 //! each gateway's resources last from build to build, so that an event costs what it changes.
 
-use super::intake::Drained;
+use super::intake::{Drained, is_referred};
 use crate::event::{FindingLine, Place};
 use crate::xds::snapshot::{Blame, Resources, Snapshot};
 use chancery_core::backend::OutputMap;
@@ -13,7 +13,7 @@ use chancery_core::compilation::{Compilation, GatewayId, GatewayRef, Options};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
-use chancery_core::explain::{Finding, OriginView, findings, not_utf8};
+use chancery_core::explain::{Finding, OriginView, findings, ledger, not_utf8};
 use chancery_core::ir::SecretReference;
 use chancery_core::resource::{ObjectId, Origin, SourceId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +73,20 @@ impl Build {
             message: finding.message,
         };
         findings(&self.compilation, &self.compilation.positions()).into_iter().map(line).collect()
+    }
+
+    /// The names of the inputs that say something only where others refer to them, and that nothing refers to.
+    #[must_use]
+    pub fn idle(&self) -> BTreeSet<String> {
+        let referred = self.compilation.inputs.inputs.iter().map(|input| input.name.as_str()).filter(|name| is_referred(name));
+        let mut idle: BTreeSet<String> = referred.map(str::to_owned).collect();
+        if !idle.is_empty() {
+            let rows = ledger(&self.compilation, &self.compilation.positions());
+            for file in rows.iter().filter(|row| row.state != "ignored").filter_map(|row| row.span.as_ref()).map(|span| &span.file) {
+                idle.remove(file.as_str());
+            }
+        }
+        idle
     }
 
     /// The gateways that run, by the names under which they are served.

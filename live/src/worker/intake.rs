@@ -32,11 +32,13 @@ struct State {
     inputs: BTreeMap<Key, (Input, Vec<(u32, usize)>)>,
     /// Sources that have not told all yet.
     waiting: BTreeSet<usize>,
-    /// Inputs whose content nothing refers to, as the last build found.
-    idle: BTreeSet<Key>,
+    /// Names of inputs whose content nothing refers to, as the last build found.
+    idle: BTreeSet<String>,
     changes: u64,
     since: Option<Instant>,
     dirty: bool,
+    /// Something has changed that does not wait: where endpoints are.
+    urgent: bool,
     closed: bool,
 }
 
@@ -76,12 +78,12 @@ impl Intake {
         if state.inputs.get(&key).is_some_and(|(known, _)| known.text == input.text) {
             return self.metrics.dropped(Noise::Unchanged);
         }
-        let idle = state.idle.contains(&key);
-        state.inputs.insert(key, (input, not_utf8));
-        if idle {
+        let known = state.inputs.insert(key, (input.clone(), not_utf8));
+        if state.idle.contains(name) && known.is_some_and(|(known, _)| is_selected_alike(&known, &input)) {
             // It is there when something comes to refer to it.
             return self.metrics.dropped(Noise::Unreferenced);
         }
+        state.urgent |= is_endpoints(name);
         self.changed(state);
     }
 
@@ -137,7 +139,7 @@ impl Intake {
     }
 
     /// The last build found that nothing refers to the content of these.
-    pub fn set_idle(&self, idle: BTreeSet<Key>) {
+    pub fn set_idle(&self, idle: BTreeSet<String>) {
         self.state().idle = idle;
     }
 
@@ -163,12 +165,15 @@ impl Intake {
         !state.closed
     }
 
-    /// Sleeps, whatever changes meanwhile; false where the intake is closed.
+    /// Sleeps, whatever changes meanwhile but what does not wait; false where the intake is closed.
     #[must_use]
     pub fn sleep(&self, rest: Duration) -> bool {
         let until = Instant::now() + rest;
         let mut state = self.state();
         while !state.closed {
+            if state.urgent {
+                return true;
+            }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return true;
@@ -186,10 +191,33 @@ impl Intake {
             return None;
         }
         state.dirty = false;
+        state.urgent = false;
         let changes = std::mem::take(&mut state.changes);
         let since = state.since.take();
         let inputs = Inputs { inputs: state.inputs.values().map(|(input, _)| input.clone()).collect() };
         let not_utf8 = state.inputs.values().map(|(_, wrong)| wrong.clone()).collect();
         Some(Drained { inputs, not_utf8, changes, since })
     }
+}
+
+/// Kinds whose objects say something only where others refer to them. Their names are those that sources of clusters give.
+const REFERRED: [&str; 3] = ["Secret/", "EndpointSlice.discovery.k8s.io/", "Endpoints/"];
+
+/// Whether an input holds an object that says something only where others refer to it.
+#[must_use]
+pub fn is_referred(name: &str) -> bool {
+    REFERRED.iter().any(|kind| name.starts_with(kind))
+}
+
+fn is_endpoints(name: &str) -> bool {
+    is_referred(name) && !name.starts_with("Secret/")
+}
+
+/// Whether two versions of an object are found by the same labels.
+fn is_selected_alike(before: &Input, after: &Input) -> bool {
+    let labels = |input: &Input| {
+        let value: serde_json::Value = serde_json::from_str(&input.text).ok()?;
+        Some(value["metadata"]["labels"].clone())
+    };
+    labels(before).is_some_and(|known| labels(after) == Some(known))
 }

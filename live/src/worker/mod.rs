@@ -47,7 +47,11 @@ pub fn run(intake: &Intake, builder: &mut Builder, spacing: Duration, metrics: &
             },
         };
         match publish(&build) {
-            Ok(()) => pause = Duration::ZERO,
+            Ok(()) => {
+                pause = Duration::ZERO;
+                // After the build is out: it takes a while where there are many.
+                intake.set_idle(build.idle());
+            }
             Err(why) => {
                 metrics.failed();
                 pause = (pause * 2).clamp(BACK_OFF.0, BACK_OFF.1);

@@ -174,3 +174,79 @@ fn a_gateway_changes_by_what_is_edited_only() {
     let files: Vec<String> = place.unwrap_or_default().into_iter().map(|place| format!("{}:{}", place.file, place.line)).collect();
     assert!(files.iter().any(|file| file.starts_with("m1.yaml:")), "{files:?}");
 }
+
+fn secret(text: &str, label: &str) -> Vec<u8> {
+    let value = serde_json::json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default", "labels": {"l": label}},
+        "stringData": {"text": text},
+    });
+    value.to_string().into_bytes()
+}
+
+#[test]
+fn what_nothing_refers_to_wakes_nobody() {
+    let running = Running::start(Duration::ZERO, 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    running.intake.put(0, "Secret/default/s", secret("1", "a"));
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+    std::thread::sleep(Duration::from_millis(50));
+    for number in 2..50 {
+        running.intake.put(0, "Secret/default/s", secret(&number.to_string(), "a"));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(running.metrics.builds(), 1);
+    // What it is found by is not content: something may find it now.
+    running.intake.put(0, "Secret/default/s", secret("50", "b"));
+    running.until(|builds| builds.len() == 2);
+    // What was dropped is there all the same.
+    running.intake.put(0, "Secret/default/s", secret("51", "b"));
+    running.intake.put(0, "m.yaml", mapping(1, 1000));
+    let builds = running.until(|builds| builds.len() == 3);
+    let inputs = &builds[2].compilation.inputs.inputs;
+    assert!(inputs.iter().any(|input| input.text.contains("\"text\":\"51\"")));
+}
+
+#[test]
+fn endpoints_do_not_wait() {
+    let running = Running::start(Duration::from_secs(30), 0);
+    running.intake.put(0, "base.yaml", BASE.into());
+    running.intake.synced(0);
+    running.until(|builds| builds.len() == 1);
+    let begin = Instant::now();
+    running.intake.put(0, "m.yaml", mapping(1, 1000));
+    running.intake.put(0, "EndpointSlice.discovery.k8s.io/default/e", b"{}".to_vec());
+    running.until(|builds| builds.len() == 2);
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn any_sequence_of_changes_ends_as_a_fresh_compile() {
+    let mut state = 7u64;
+    let mut chance = |below: u64| {
+        // A simple generator, so that every run is the same.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let intake = Intake::new(1, Metrics::default());
+    intake.put(0, "base.yaml", BASE.into());
+    intake.synced(0);
+    let mut builder = Builder::new(Options::default());
+    for round in 0..60 {
+        for _ in 0..=chance(6) {
+            let number = chance(8) as usize;
+            let name = format!("m{number}.yaml");
+            match chance(5) {
+                0 => intake.remove(0, &name),
+                1 => intake.put(0, &name, b"kind: [broken".to_vec()),
+                2 => intake.put(0, &name, mapping(number, 1000).into_iter().chain(*b"---\n").chain(mapping(number + 100, 2000)).collect()),
+                _ => intake.put(0, &name, mapping(number, 1000 + chance(4) as usize)),
+            }
+        }
+        let Some(drained) = intake.drain() else { continue };
+        let build = builder.build(drained.clone());
+        let fresh = Builder::new(Options::default()).build(drained);
+        assert_eq!(build.version, fresh.version, "round {round}");
+        assert_eq!(build.findings(), fresh.findings(), "round {round}");
+    }
+}

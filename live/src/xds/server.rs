@@ -8,7 +8,7 @@ use super::snapshot::Snapshot;
 use super::stream::{Protocol, Request, Response, Stream};
 use super::tls::{Connection, Peer, Tls};
 use crate::event::Event;
-use crate::proxies::{Assigned, Proxies, Snapshots};
+use crate::proxies::{Assigned, Joined, Proxies, Snapshots};
 use chancery_core::backend::envoy::v3::Service;
 use envoy_types::pb::envoy::config::core::v3 as base;
 use envoy_types::pb::envoy::service::cluster::v3::cluster_discovery_service_server as cds;
@@ -89,6 +89,7 @@ impl Xds {
             machine: Stream::new(W::PROTOCOL, only.is_none()),
             node: Node::default(),
             connected: None,
+            joined: None,
             may_have_secrets: peer.may_have_secrets(),
             sent_of: BTreeMap::new(),
             told_unknown: false,
@@ -182,6 +183,7 @@ struct Task<W: Wire> {
     machine: Stream,
     node: Node,
     connected: Option<Connected>,
+    joined: Option<Joined>,
     may_have_secrets: bool,
     /// The snapshot that the last response of a type was made of.
     sent_of: BTreeMap<Arc<str>, Arc<Snapshot>>,
@@ -198,7 +200,8 @@ impl<W: Wire> Task<W> {
         let mut stop = self.shared.stop.clone();
         let end = loop {
             let now = Instant::now();
-            let wake = self.machine.wake(now).unwrap_or(now + Duration::from_secs(3600));
+            let wakes = [self.machine.wake(now), self.deadline(&snapshots.borrow()).filter(|at| *at > now)];
+            let wake = wakes.into_iter().flatten().min().unwrap_or(now + Duration::from_secs(3600));
             let step = tokio::select! {
                 request = requests.message() => match request {
                     Ok(Some(request)) => self.request(W::read(request)),
@@ -241,6 +244,9 @@ impl<W: Wire> Task<W> {
             let snapshot = self.sent_of.get(&verdict.type_url).cloned().unwrap_or_default();
             let (clients, id) = (self.shared.clients.clone(), self.node.id.clone());
             if verdict.rejected.is_some() {
+                if let Some(joined) = &self.joined {
+                    joined.rejected(&snapshot);
+                }
                 // Finding out who is to blame takes as long as a compile.
                 tokio::task::spawn_blocking(move || clients.answered(&id, &verdict, &snapshot));
             } else {
@@ -250,7 +256,21 @@ impl<W: Wire> Task<W> {
         Ok(())
     }
 
+    /// Until when this Envoy may take, where it is the one that tries a change.
+    fn deadline(&self, latest: &Snapshots) -> Option<Instant> {
+        let gateway = self.sent_of.values().next()?.gateway.clone();
+        self.joined.as_ref()?.deadline(latest, &gateway)
+    }
+
     async fn pump(&mut self, latest: &Snapshots) -> Result<(), End> {
+        if self.joined.is_none() {
+            self.joined = Some(self.shared.proxies.join(&self.node));
+        }
+        if self.deadline(latest).is_some_and(|at| at <= Instant::now())
+            && let (Some(joined), Some(sent)) = (&self.joined, self.sent_of.values().next())
+        {
+            joined.give_up(&sent.gateway);
+        }
         let assigned = self.shared.proxies.assign(&self.node, latest);
         let gateway = assigned.snapshot().map(|snapshot| snapshot.gateway.to_string());
         match &self.connected {
@@ -279,6 +299,9 @@ impl<W: Wire> Task<W> {
                 }
                 Err(mpsc::error::SendTimeoutError::Closed(_)) => return Err(End(None)),
             }
+        }
+        if let Some(joined) = self.joined.as_ref().filter(|_| self.machine.is_settled(&given)) {
+            joined.settled(&snapshot);
         }
         Ok(())
     }

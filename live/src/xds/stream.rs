@@ -180,6 +180,17 @@ impl Stream {
         out
     }
 
+    /// Whether the client has all that it asks for of a snapshot, as far as it has answered.
+    #[must_use]
+    pub fn is_settled(&self, snapshot: &Snapshot) -> bool {
+        let none = Arc::default();
+        let is_settled = |((_, url), kind): (&(usize, Arc<str>), &Kind)| {
+            let difference = kind.subscription.difference(snapshot.get(url).unwrap_or(&none));
+            kind.open.is_none() && difference.changed.is_empty() && !difference.removes
+        };
+        !self.kinds.is_empty() && self.kinds.iter().all(is_settled)
+    }
+
     /// Whether a response of a type that comes before this place is still to be answered.
     fn is_waiting(&self, place: usize, now: Instant) -> bool {
         self.kinds.iter().filter(|((of, _), _)| *of < place).any(|(_, kind)| kind.is_waiting(now))
