@@ -86,15 +86,15 @@ pub enum Command {
     Kinds(ListArgs),
     /// List the codes of findings, or show the page of one.
     Codes(CodesArgs),
-    /// Watch a folder, a cluster or a stream of events, and tell what each change does.
+    /// Follow a folder, a cluster or a stream of events, and report what each change does.
     Watch(WatchArgs),
     /// Serve the configuration to real Envoys by xDS, as it changes.
     Serve(ServeArgs),
     /// Write how an Envoy starts that asks `chancery serve` for everything.
     Bootstrap(BootstrapArgs),
-    /// Tell which Envoys a server has, and what each accepted and rejected.
+    /// List the Envoys that are connected to a server, and what each accepted and rejected.
     Envoys(AskArgs),
-    /// Tell what happened at a server: edits, builds, and who accepted them.
+    /// List what happened at a server: builds, and which Envoys accepted them.
     Events(AskArgs),
     /// Serve the playground, the page that shows all of this, to this machine.
     Play(PlayArgs),

@@ -88,7 +88,7 @@ impl Rollout {
         self.trial.as_ref().filter(|trial| trial.node == node && !trial.rejected).map(|trial| trial.since + PATIENCE)
     }
 
-    /// A stream of a node has taken all that it asks for of a snapshot; the node has so many streams.
+    /// A stream of a node has accepted everything that it asks for of a snapshot. `streams` is the number of streams of the node.
     pub fn settled(&mut self, node: &str, stream: u64, of: &Arc<Snapshot>, streams: usize) -> Change {
         let Some(trial) = self.trial.as_mut().filter(|trial| trial.node == node && Arc::ptr_eq(&trial.snapshot, of)) else { return Change::None };
         trial.settled.insert(stream);

@@ -95,7 +95,7 @@ impl<F: FnMut(&Id, &Reading<'_>) -> Result<Vec<Action>, String> + Send> Reconcil
 pub(super) struct Watch {
     pub(super) kind: &'static str,
     pub(super) mapper: Mapper,
-    /// It is no kind of objects: it tells of something else that happens.
+    /// Not a kind of objects, but something else that happens.
     pub(super) custom: bool,
 }
 
@@ -141,7 +141,7 @@ impl Controller {
         self
     }
 
-    /// Watches something that is no kind of objects, by the name under which it is told.
+    /// Watches something other than objects, by the name of its events.
     #[must_use]
     pub fn custom_watch(mut self, name: &'static str, mapper: Mapper) -> Self {
         self.watches.push(Watch { kind: name, mapper, custom: true });

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// No event for so long: all that was there has been told.
+/// After this long without an event, the initial objects count as complete.
 const QUIET: Duration = Duration::from_millis(300);
 /// The most of YAML that is read.
 const LARGEST: u64 = 256 << 20;

@@ -50,7 +50,7 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Of so many sources, none of which has told anything.
+    /// For this many sources, none of which is synced.
     #[must_use]
     pub fn new(sources: usize, metrics: Metrics) -> Self {
         let state = State { waiting: (0..sources).collect(), dirty: sources == 0, ..State::default() };

@@ -8,7 +8,7 @@ use super::snapshot::Snapshot;
 use super::stream::Verdict;
 use std::sync::Arc;
 
-/// The resources that are meant, with what made them; at most so many.
+/// The resources that are meant, with what made them; at most `most`.
 #[must_use]
 pub fn blame(verdict: &Verdict, message: &str, snapshot: &Snapshot, most: usize) -> Vec<Blamed> {
     let field = field(message);

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 /// The most characters of a message that is kept of an Envoy.
 const LONGEST_MESSAGE: usize = 4096;
-/// The most resources that one rejection is told of.
+/// The most resources that one rejection names.
 const MOST_BLAMED: usize = 16;
 
 /// What an Envoy says of itself.

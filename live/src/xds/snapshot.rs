@@ -121,7 +121,7 @@ impl Snapshot {
     }
 }
 
-/// The services whose resources are told of in this order: what is referred to before what refers to it.
+/// The place of a type in the order of sending: what is referred to comes before what refers to it.
 #[must_use]
 pub fn place_in_order(type_url: &str) -> usize {
     Service::ALL.iter().position(|service| type_url.ends_with(service.message())).unwrap_or(Service::ALL.len())

@@ -115,7 +115,7 @@ impl Subscription {
         Difference { changed, gone, removes }
     }
 
-    /// Notes that the client is told of these.
+    /// Notes that these are being sent.
     pub fn note(&mut self, changed: &[Arc<Encoded>], gone: &[Arc<str>]) {
         for of in changed {
             self.told.insert(Arc::from(of.name.as_str()), Told::Has(of.version));

@@ -27,7 +27,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use tonic::transport::{Channel, Endpoint};
 
-/// No message for so long: none will come.
+/// After this long without a message, none will come.
 pub const QUIET: Duration = Duration::from_millis(120);
 
 /// A server.
