@@ -104,10 +104,13 @@ fn mapping(name: &str, timeout: u32) -> Value {
 }
 
 async fn base(cluster: &Cluster) {
-    for (kind, plural) in [("Mapping", "mappings"), ("Host", "hosts")] {
+    for (kind, plural) in [("Mapping", "mappings"), ("Host", "hosts"), ("Listener", "listeners")] {
         cluster.apply_value(&crd(GROUP, "v3alpha1", kind, plural)).await;
     }
     cluster.apply_value(&object("Host", "h", json!({"hostname": "*", "requestPolicy": {"insecure": {"action": "Route"}}}))).await;
+    let binding = json!({"namespace": {"from": "ALL"}});
+    let listener = json!({"port": 8080, "protocol": "HTTP", "securityModel": "XFP", "hostBinding": binding});
+    cluster.apply_value(&object("Listener", "http", listener)).await;
     cluster.apply_value(&mapping("one", 1000)).await;
 }
 
@@ -184,7 +187,7 @@ async fn who_may_see_a_part_sees_that(cluster: &Cluster) {
     let mut elsewhere = mapping("elsewhere", 1000);
     elsewhere["metadata"]["namespace"] = "other".into();
     cluster.apply_value(&elsewhere).await;
-    allow(cluster, "somebody", Some("default"), &["mappings", "hosts"]).await;
+    allow(cluster, "somebody", Some("default"), &["mappings", "hosts", "listeners"]).await;
     let mut follower = Follower::start(Which { kubeconfig: Some(kubeconfig.clone()), ..Which::default() });
     follower.until("its own namespace", MAPPING, &["default/one"]).await;
     let detail = follower.state(MAPPING, SourceState::Forbidden).await;
@@ -193,7 +196,7 @@ async fn who_may_see_a_part_sees_that(cluster: &Cluster) {
     assert!(detail.contains("resources: [\"secrets\"], verbs: [get, list, watch]"), "{detail}");
     drop(follower);
     // Once it may, it reads the rest.
-    allow(cluster, "somebody", None, &["mappings", "hosts", "namespaces"]).await;
+    allow(cluster, "somebody", None, &["mappings", "hosts", "listeners", "namespaces"]).await;
     let mut follower = Follower::start(Which { kubeconfig: Some(kubeconfig), ..Which::default() });
     follower.until("everything", MAPPING, &["default/one", "other/elsewhere"]).await;
     cluster.delete(&elsewhere).await;

@@ -7,6 +7,7 @@
 
 mod annotation;
 mod certificate;
+mod effect;
 mod exposure;
 mod header;
 mod impossible;
@@ -67,6 +68,7 @@ fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway
         all.append(&mut found);
         told = known;
     }
+    all.append(&mut effect::check(side, &all));
     all
 }
 

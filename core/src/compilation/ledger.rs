@@ -46,6 +46,13 @@ pub enum Why {
 }
 
 impl State {
+    /// The word for [`State::Ignored`].
+    pub const IGNORED: &'static str = "ignored";
+    /// The word for [`State::Shadowed`].
+    pub const SHADOWED: &'static str = "shadowed";
+    /// The word for [`State::Invalid`].
+    pub const INVALID: &'static str = "invalid";
+
     /// The word by which outputs name it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -53,9 +60,9 @@ impl State {
             State::Loaded => "loaded",
             State::Emitted(_) => "emitted",
             State::Merged(_) => "merged",
-            State::Shadowed(_) => "shadowed",
-            State::Ignored(..) => "ignored",
-            State::Invalid(_) => "invalid",
+            State::Shadowed(_) => Self::SHADOWED,
+            State::Ignored(..) => Self::IGNORED,
+            State::Invalid(_) => Self::INVALID,
         }
     }
 }

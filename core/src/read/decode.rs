@@ -106,7 +106,8 @@ impl Decoder<'_> {
         if !self.broken
             && let Some(finding) = &identity.problem
         {
-            self.findings.push(at_object(finding.clone(), self.objects.len()));
+            let finding = if identity.key.kind.is_empty() { finding.clone() } else { finding.clone().about(identity.key.clone()) };
+            self.findings.push(at_object(finding, self.objects.len()));
         }
         self.push(root, identity, broken);
     }

@@ -151,12 +151,10 @@ impl Watching {
         for (kind, found) in found {
             self.missing.remove(&kind);
             let Some(found) = found else {
-                let detail = if self.followed.contains_key(&kind) {
-                    "the API server no longer has this kind; what was read is kept"
-                } else {
-                    "the API server does not have this kind: its CRD is not installed"
-                };
-                self.outlet.state(&kind, SourceState::Missing, Some(detail.into()));
+                // Who follows a kind that is gone says so itself, and goes on when it comes back.
+                if !self.followed.contains_key(&kind) {
+                    self.outlet.state(&kind, SourceState::Missing, Some("the API server does not have this kind: its CRD is not installed".into()));
+                }
                 continue;
             };
             if self.followed.get(&kind).is_some_and(|places| places.contains_key(&Place::All)) {
@@ -167,6 +165,7 @@ impl Watching {
                 Ok(places) => places,
                 Err(why) => {
                     self.outlet.state(&kind, SourceState::Error, Some(why));
+                    self.missing.insert(kind);
                     continue;
                 }
             };

@@ -126,7 +126,7 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer,
                 held.secret(options.secrets)
             });
         });
-        c.list_even_empty("runtimes", &ir.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
+        c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });
 }
 

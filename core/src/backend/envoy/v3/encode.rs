@@ -200,7 +200,7 @@ pub fn encode(ir: &Ir, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Enc
             encoder.whole(Service::Secrets, index, name, &held.secret(secrets));
         }
     }
-    for (index, layer) in ir.runtimes.iter().enumerate() {
+    for (index, layer) in ir.delivery.runtimes.iter().enumerate() {
         encoder.whole(Service::Runtimes, index, &layer.name, &bootstrap::runtime(layer, off));
     }
     let Encoder { memory, next, out, .. } = encoder;
