@@ -5,9 +5,11 @@
 use crate::judging::Judging;
 mod deployment;
 mod diff;
+mod live;
 
 pub use deployment::Deployment;
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
+pub use live::{AskArgs, BootstrapArgs, LiveArgs, ServeArgs, WatchArgs};
 
 use chancery_core::dialect;
 use clap::builder::styling::{AnsiColor, Styles};
@@ -84,6 +86,16 @@ pub enum Command {
     Kinds(ListArgs),
     /// List the codes of findings, or show the page of one.
     Codes(CodesArgs),
+    /// Follow a folder, a cluster or a stream of events, and report what each change does.
+    Watch(WatchArgs),
+    /// Serve the configuration to real Envoys by xDS, as it changes.
+    Serve(ServeArgs),
+    /// Write how an Envoy starts that asks `chancery serve` for everything.
+    Bootstrap(BootstrapArgs),
+    /// List the Envoys that are connected to a server, and what each accepted and rejected.
+    Envoys(AskArgs),
+    /// List what happened at a server: builds, and which Envoys accepted them.
+    Events(AskArgs),
     /// Serve the playground, the page that shows all of this, to this machine.
     Play(PlayArgs),
     /// Write completions for a shell.

@@ -9,6 +9,7 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 
 /// How output looks.
+#[derive(Clone)]
 pub struct Style {
     /// Whether there are colours.
     pub on: bool,

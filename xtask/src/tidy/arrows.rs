@@ -8,7 +8,7 @@ use super::File;
 const CRATES: &[(&str, &[&str])] = &[
     ("envoy-api/Cargo.toml", &["chancery-envoy-api"]),
     ("core/Cargo.toml", &["chancery-envoy-api"]),
-    ("cli/Cargo.toml", &["chancery-core"]),
+    ("cli/Cargo.toml", &["chancery-core", "chancery-live"]),
     ("live/Cargo.toml", &["chancery-core", "chancery-envoy-api"]),
     ("web/Cargo.toml", &["chancery-core"]),
     ("tests/wasm/Cargo.toml", &["chancery-core"]),

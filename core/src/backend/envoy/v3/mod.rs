@@ -15,6 +15,8 @@ mod bootstrap;
 mod cluster;
 mod compose;
 mod document;
+#[cfg(feature = "wire")]
+mod encode;
 mod endpoint;
 mod hcm;
 mod health_check;
@@ -32,6 +34,8 @@ mod tls;
 mod tracing;
 
 pub use document::{Violation, emit, output_map, violations};
+#[cfg(feature = "wire")]
+pub use encode::{Encoded, Encoding, Fingerprint, Served, Service, Withheld, encode};
 pub use memory::Emitted;
 pub use message::{Resources, bootstrap, resources, route_matcher};
 
