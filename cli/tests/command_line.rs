@@ -132,7 +132,10 @@ fn what_cannot_be_used_is_told_in_one_sentence() {
         (&["check", "nowhere.yaml"], "chancery: cannot read nowhere.yaml: no such file or directory\n"),
         (&["check", "*.yml"], "chancery: no file matches `*.yml`\n"),
         (&["check", "empty"], "chancery: there is no .yaml, .yml or .json file in empty\n"),
-        (&["check", "--dialect", "esperanto", "gateway.yaml"], "chancery: there is no dialect `esperanto`; this version knows ambassador, contour\n"),
+        (
+            &["check", "--dialect", "esperanto", "gateway.yaml"],
+            "chancery: there is no dialect `esperanto`; this version knows ambassador, contour, ingress\n",
+        ),
         (&["explain", "gateway.yaml:9999", "gateway.yaml"], "chancery: gateway.yaml has no line 9999\n"),
         (&["explain", "/nothing/here", "gateway.yaml"], "chancery: nothing in the envoy output is called `/nothing/here`\n"),
         (&["codes", "unknown-feild"], "chancery: there is no code `unknown-feild`; did you mean `unknown-field`?\n"),

@@ -57,9 +57,11 @@ fn all_accepted(what: &str, documents: Vec<(String, String)>) {
 fn envoy_accepts_the_examples() {
     let bootstrap = |example: examples::Example| {
         let mut work = Work::new(&example.inputs, &example.options);
-        (example.name, work.text(Document::Bootstrap))
+        // What becomes an Application Gateway is no Envoy's.
+        work.compilation.gateways().next()?;
+        Some((example.name, work.text(Document::Bootstrap)))
     };
-    all_accepted("examples", examples::examples().into_iter().map(bootstrap).collect());
+    all_accepted("examples", examples::examples().into_iter().filter_map(bootstrap).collect());
 }
 
 #[test]

@@ -122,7 +122,7 @@ pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Re
         if let Some(detail) = row.detail.as_ref().map(ToString::to_string).filter(|detail| !why.contains(detail)) {
             why.insert(0, detail);
         }
-        let is_served = matches!(row.state, "emitted" | "merged");
+        let is_served = matches!(row.state, "emitted" | "merged" | "read");
         if !is_served || !why.is_empty() {
             out.push(Wanting { resource: row.resource, state: row.state, why, span: row.span });
         }

@@ -175,7 +175,7 @@ fn the_map_leads_both_ways() {
     assert_eq!((made.pointer, made.origins), (format!("{ROUTE}/route/timeout"), &[timeout][..]));
     assert_eq!(map_of.lookup(&format!("{ROUTE}/match/prefix")).unwrap().origins, [prefix]);
     assert_eq!(map_of.lookup(&format!("{ROUTE}/match/headers/0")).unwrap().pointer, ROUTE);
-    assert_eq!(map_of.made_by(ObjectId::from_index(3), |node| node == timeout.node()), [format!("{ROUTE}/route/timeout")]);
+    assert_eq!(map_of.made_by(ObjectId::from_index(3), |origin| origin.node() == timeout.node()), [format!("{ROUTE}/route/timeout")]);
     assert!(map_of.made_by(ObjectId::from_index(3), |_| true).contains(&ROUTE.to_owned()));
     assert_eq!(map(&ir, &RESOURCES).lookup("/routes/0/virtual_hosts/0/routes/0/route/timeout").unwrap().origins, [timeout]);
     assert!(map_of.descendants(ROUTE).len() >= 4);

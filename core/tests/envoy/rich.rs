@@ -2,7 +2,7 @@
 
 use crate::upstream::{cluster, clusters, dns};
 use chancery_core::ir::*;
-use chancery_core::resource::{ObjectId, Origin, Sourced};
+use chancery_core::resource::{Also, ObjectId, Origin, Sourced};
 use chancery_core::text::{NodeId, Str};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -147,6 +147,7 @@ fn routes() -> Vec<Arc<Route>> {
             ],
             fraction: Some(RuntimeFraction { percent: s(30), percent_also: Also::default(), runtime_key: Some(str("routing.traffic_shift.dns")) }),
             grpc: true,
+            ..RouteMatch::default()
         },
         action: RouteAction::Forward(rich_forward().into()),
         request_headers: mutations(),

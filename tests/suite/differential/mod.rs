@@ -228,6 +228,10 @@ fn envoy_does_with_examples_what_we_say() {
     let (mut tally, mut connections) = (Tally::default(), Connections::default());
     for example in examples::examples() {
         let work = Work::new(&example.inputs, &example.options);
+        // What becomes an Application Gateway is no Envoy's.
+        if work.compilation.gateways().next().is_none() {
+            continue;
+        }
         let name = example.name.replace('/', "-");
         connections::compare(&program, &name, &bootstrap(&work), &mut connections);
         compare(&program, &name, bootstrap(&work), 80, &mut tally);

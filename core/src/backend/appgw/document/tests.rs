@@ -44,5 +44,5 @@ fn each_field_leads_to_where_it_comes_from_and_back() {
     // Sorted, the port 80 is the second.
     assert_eq!(map.get("/properties/frontendPorts/1/properties/port").unwrap(), [origin(11)]);
     assert_eq!(map.lookup("/properties/frontendPorts/1/name").unwrap().origins, [origin(10)]);
-    assert_eq!(map.made_by(ObjectId::from_index(0), |node| node == NodeId(21)), ["/properties/frontendPorts/0/properties/port"]);
+    assert_eq!(map.made_by(ObjectId::from_index(0), |origin| origin.node() == NodeId(21)), ["/properties/frontendPorts/0/properties/port"]);
 }
