@@ -102,7 +102,14 @@ pub async fn discover(client: &Client, wanted: &[Wanted]) -> Result<BTreeMap<Str
     let mut out = BTreeMap::new();
     for kind in wanted {
         let mut found = None;
-        for version in kind.versions.iter().rev() {
+        // Of kinds that are not the dialect's own, the tables need not say versions: then it is the server's first that has them.
+        let of_server = || served.get(&*kind.group).into_iter().flatten().rev().map(|version| (*version).to_owned()).collect();
+        let versions: Vec<String> = match (kind.versions.is_empty(), kind.group.is_empty()) {
+            (false, _) => kind.versions.clone(),
+            (true, true) => vec!["v1".into()],
+            (true, false) => of_server(),
+        };
+        for version in versions.iter().rev() {
             let has_version =
                 if kind.group.is_empty() { version == "v1" } else { served.get(&*kind.group).is_some_and(|of| of.contains(&&**version)) };
             if !has_version {
