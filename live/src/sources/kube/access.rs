@@ -7,7 +7,7 @@ use chancery_core::dialect;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
-use kube::api::{Api, DynamicObject, ListParams, PostParams};
+use kube::api::{Api, DynamicObject, ListParams, PostParams, TypeMeta};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::watcher;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +69,11 @@ impl Found {
             Place::All => Api::all_with(client.clone(), &self.resource),
             Place::In(namespace) => Api::namespaced_with(client.clone(), namespace, &self.resource),
         }
+    }
+
+    /// What its objects say of themselves.
+    pub fn types(&self) -> TypeMeta {
+        TypeMeta { api_version: self.resource.api_version.clone(), kind: self.resource.kind.clone() }
     }
 
     /// How it is watched. Releases of Helm and tokens are Secrets that no gateway refers to, and many of them are large.
