@@ -173,7 +173,7 @@ pub struct CompileArgs {
     /// Write each kind into a file of its own in this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
-    /// Put certificates and keys into the output, which then runs without a management server.
+    /// Put certificates, keys and credentials into the output, which then runs without a management server.
     #[arg(long)]
     pub with_secrets: bool,
     /// Envoy's fields as the controller uses them, or only those that Envoy does not call deprecated.
@@ -398,8 +398,8 @@ pub struct RouteArgs {
     /// What chance gives, for weighted clusters and routes that take a fraction of requests.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Tell of every route that was tried.
-    #[arg(long)]
+    /// Tell of every route that was tried, and every host that there is.
+    #[arg(short = 'v', long, visible_alias = "verbose")]
     pub all: bool,
     /// How to tell.
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -569,6 +569,9 @@ pub struct ConvertArgs {
     /// Do not compile both sides and compare their requests.
     #[arg(long)]
     pub no_proof: bool,
+    /// Write credentials, such as tokens in headers, as they are.
+    #[arg(long)]
+    pub with_secrets: bool,
 }
 
 /// What `convert` does.

@@ -81,7 +81,7 @@ impl Style {
 /// A sentence on standard error.
 pub fn complain(sentence: &str) {
     // Nobody is left to tell when this fails.
-    let _ = writeln!(std::io::stderr(), "chancery: {}", plain(sentence));
+    let _ = writeln!(std::io::stderr(), "chancery: {}", crate::output::scrub(&plain(sentence)));
 }
 
 /// Text without what would steer a terminal.

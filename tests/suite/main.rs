@@ -2,15 +2,18 @@
 
 mod bad_input;
 mod differential;
+mod drift;
 mod envoy;
 mod examples;
 mod fixtures;
 mod gateways;
+mod honest;
 mod incremental;
 mod order;
 mod redaction;
 mod replay;
 mod side_by_side;
+mod silence;
 mod snapshot;
 mod toys;
 mod wasm;

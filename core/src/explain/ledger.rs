@@ -7,16 +7,18 @@
 use super::dump::things;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
-use crate::compilation::{Compilation, SideRef, State, Why};
+use crate::compilation::{Compilation, GatewayId, SideRef, State, Why};
 use crate::diagnostic::{Place, Severity, codes};
 use crate::ir::{Ir, NetworkFilter, RouteMatch};
 use crate::order::Order as _;
 use crate::resource::{Object, ObjectId};
 use crate::text::Str;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use hashbrown::{HashMap, HashSet};
 
 /// What became of one object.
@@ -30,13 +32,13 @@ pub struct LedgerRow {
     pub dialect: Option<&'static str>,
     /// Its name.
     pub resource: ResourceRef,
-    /// `emitted`, `merged`, `shadowed`, `ignored` or `invalid`.
+    /// `emitted`, `merged`, `read`, `shadowed`, `ignored` or `invalid`.
     pub state: &'static str,
     /// What was made of it.
     pub into: Vec<Str>,
-    /// With whom it was merged.
+    /// With whom it was merged, or who reads it besides the first.
     pub with: Vec<ResourceRef>,
-    /// Who took its place.
+    /// Who took its place, or who reads it.
     pub by: Option<ResourceRef>,
     /// Why it was ignored, as one word.
     pub why: Option<&'static str>,
@@ -76,14 +78,65 @@ pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow>
     rows.collect()
 }
 
+/// The rows of objects without effect (ignored, shadowed or invalid), in the order of the text, as [`ledger_of`] has them. It costs less, as the whole of
+/// the IR is read only where something is left of which a look at parts does not say that it is in use.
+pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
+    let served = side.served();
+    let mut facts = Facts::of_findings(side).with_made(HashMap::new(), side);
+    let is_open = |object: &Object, facts: &Facts| {
+        let is_undecided = matches!(side.side.ledger.get(object.id), State::Undecided | State::Loaded);
+        is_undecided && !served.contains(&object.id) && facts.is_idle(object, side)
+    };
+    let some_are_open = |facts: &Facts| side.objects().iter().any(|object| is_open(object, facts));
+    if some_are_open(&facts) {
+        facts.is_partial = true;
+        facts = facts.with_made(read_irs(side.irs().map(|ir| (reduced(ir), None))), side);
+    }
+    if some_are_open(&facts) {
+        facts.is_partial = false;
+        facts = facts.with_made(made_by_side(side), side);
+    }
+    let is_decided = |object: &Object| matches!(side.side.ledger.get(object.id), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_));
+    let idle = side.objects().iter().filter(|object| is_decided(object) || facts.shadowed.contains_key(&object.id) || is_open(object, &facts));
+    idle.map(|object| row(object, side, positions, &facts)).collect()
+}
+
+/// The first routes of each virtual host and the first clusters, with everything around them: enough to see most of what is in use.
+fn reduced(ir: &Ir) -> Ir {
+    const ROUTES: usize = 16;
+    const CLUSTERS: usize = 64;
+    let mut ir = ir.clone();
+    for listener in &mut ir.listeners {
+        for filter in Arc::make_mut(listener).chains.iter_mut().flat_map(|chain| &mut chain.filters) {
+            let NetworkFilter::Http(manager) = filter else { continue };
+            for host in &mut Arc::make_mut(manager).routes.virtual_hosts {
+                host.routes = Arc::new(host.routes.iter().take(ROUTES).cloned().collect());
+            }
+        }
+    }
+    for table in &mut ir.tables {
+        for host in &mut Arc::make_mut(table).virtual_hosts {
+            host.routes = Arc::new(host.routes.iter().take(ROUTES).cloned().collect());
+        }
+    }
+    ir.clusters.truncate(CLUSTERS);
+    ir
+}
+
 /// What the IR and the findings say of objects.
 struct Facts {
     made: HashMap<ObjectId, Made>,
     /// By the object whose place was taken.
     shadowed: HashMap<ObjectId, ObjectId>,
     errors: HashMap<ObjectId, String>,
-    /// Who looks an object up.
-    used_by: HashMap<ObjectId, BTreeSet<ObjectId>>,
+    /// Who looks an object up, each with whether it would do the same without.
+    used_by: HashMap<ObjectId, BTreeMap<ObjectId, bool>>,
+    /// Objects that are in use, or that what is in use looks up; known once the IR is.
+    in_effect: HashSet<ObjectId>,
+    /// Whether only a part of the IR was read, so that others may make the same clusters.
+    is_partial: bool,
+    /// How many objects make a thing of this name.
+    makers: HashMap<Str, usize>,
     holds: HashMap<ObjectId, usize>,
 }
 
@@ -100,8 +153,68 @@ struct Made {
 
 impl Facts {
     fn collect(side: SideRef<'_>) -> Self {
-        let mut facts =
-            Self { made: read_irs(side), shadowed: HashMap::new(), errors: HashMap::new(), used_by: HashMap::new(), holds: HashMap::new() };
+        Self::of_findings(side).with_made(made_by_side(side), side)
+    }
+
+    /// The same with what an IR says.
+    fn with_made(mut self, made: HashMap<ObjectId, Made>, side: SideRef<'_>) -> Self {
+        self.made = made;
+        self.makers = HashMap::new();
+        for thing in self.made.values().flat_map(|made| &made.things) {
+            *self.makers.entry(thing.clone()).or_default() += 1;
+        }
+        self.in_effect = self.reach(side);
+        self
+    }
+
+    /// Objects that are in use by themselves, and on to all that they look up.
+    fn reach(&self, side: SideRef<'_>) -> HashSet<ObjectId> {
+        let served = side.served();
+        let is_gone = |object: &ObjectId| {
+            matches!(side.side.ledger.get(*object), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_)) || self.shadowed.contains_key(object)
+        };
+        let by_itself = |object: &Object| match side.side.ledger.get(object.id) {
+            State::Emitted(_) | State::Merged(_) | State::Read(_) => true,
+            _ => served.contains(&object.id) || self.made.get(&object.id).is_some_and(|made| self.is_made(made)),
+        };
+        let mut open: Vec<ObjectId> =
+            side.objects().iter().filter(|object| by_itself(object)).map(|object| object.id).filter(|id| !is_gone(id)).collect();
+        let mut looked_up: HashMap<ObjectId, Vec<ObjectId>> = HashMap::new();
+        for (to, users) in &self.used_by {
+            users.keys().for_each(|from| looked_up.entry(*from).or_default().push(*to));
+        }
+        let mut reached: HashSet<ObjectId> = HashSet::new();
+        while let Some(object) = open.pop() {
+            if reached.insert(object) {
+                open.extend(looked_up.get(&object).into_iter().flatten().copied().filter(|id| !is_gone(id)));
+            }
+        }
+        reached
+    }
+
+    /// Whether an object makes something that would not be there without it.
+    fn is_made(&self, made: &Made) -> bool {
+        let is_shared = |thing: &Str| thing.starts_with("cluster ") && (self.is_partial || self.makers.get(thing).is_some_and(|makers| *makers > 1));
+        !made.settings.is_empty() || made.things.iter().any(|thing| !is_shared(thing))
+    }
+
+    /// Whether nothing but the IR could say that an object has an effect.
+    fn is_idle(&self, object: &Object, side: SideRef<'_>) -> bool {
+        matches!(decide(object, side, self), State::Ignored(..) | State::Invalid(_) | State::Shadowed(_))
+    }
+
+    /// All but what the IR says.
+    fn of_findings(side: SideRef<'_>) -> Self {
+        let mut facts = Self {
+            made: HashMap::new(),
+            shadowed: HashMap::new(),
+            errors: HashMap::new(),
+            used_by: HashMap::new(),
+            holds: HashMap::new(),
+            in_effect: HashSet::new(),
+            is_partial: false,
+            makers: HashMap::new(),
+        };
         let mut by_key = HashMap::new();
         for object in side.objects().iter() {
             by_key.entry((&object.key.kind, &object.key.namespace, &object.key.name)).or_insert(object.id);
@@ -130,28 +243,34 @@ impl Facts {
         }
         for reference in references(side) {
             if let Ok(to) = reference.to {
-                facts.used_by.entry(to).or_default().insert(reference.from);
+                let optional = facts.used_by.entry(to).or_default().entry(reference.from).or_insert(true);
+                *optional &= reference.optional;
             }
         }
         facts
     }
 }
 
-/// What every object made, by the origins of the IRs.
-fn read_irs(side: SideRef<'_>) -> HashMap<ObjectId, Made> {
-    let mut made: HashMap<ObjectId, Made> = HashMap::new();
+/// What every object made, by the origins in the IRs of a side.
+fn made_by_side(side: SideRef<'_>) -> HashMap<ObjectId, Made> {
     let several = side.side.gateways.len() > 1;
-    for gateway in side.gateways() {
-        let things = things(gateway.ir);
+    read_irs(side.gateways().map(|gateway| (&**gateway.ir, several.then_some(gateway.id))))
+}
+
+/// What every object made, by the origins in IRs, each with the name of its gateway if that is to be said.
+fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId>)>) -> HashMap<ObjectId, Made> {
+    let mut made: HashMap<ObjectId, Made> = HashMap::new();
+    for (ir, gateway) in irs {
+        let things = things(ir.borrow());
         let mut seen = HashSet::new();
         for (object, name, whole) in things.iter() {
             if seen.insert((object, name, whole)) {
                 let entry = made.entry(object).or_default();
                 let list = if whole { &mut entry.things } else { &mut entry.settings };
-                list.push(if several { format!("{name} of {}", gateway.id).into() } else { name.clone() });
+                list.push(gateway.map_or_else(|| name.clone(), |id| format!("{name} of {id}").into()));
             }
         }
-        merge(gateway.ir, &mut made);
+        merge(ir.borrow(), &mut made);
     }
     made
 }
@@ -213,6 +332,11 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
             row.with.order();
             row.into = facts.made.get(&object.id).map(|made| made.things.clone()).unwrap_or_default();
         }
+        State::Read(by) => {
+            let mut readers = by.into_iter().filter_map(name);
+            row.by = readers.next();
+            row.with = readers.collect();
+        }
         State::Shadowed(by) => row.by = name(by),
         State::Ignored(why, detail) => {
             row.why = Some(why.name());
@@ -224,29 +348,51 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     row
 }
 
+/// What became of an object that others look up.
+fn looked_up(users: &BTreeMap<ObjectId, bool>, side: SideRef<'_>, facts: &Facts) -> State {
+    let in_text = |ids: &mut dyn Iterator<Item = ObjectId>| {
+        let mut objects: Vec<&Object> = ids.filter_map(|id| side.objects().get(id)).collect();
+        // In the order of the text: numbers of objects differ with what a memory has seen.
+        objects.order_by_key(|user| (user.source.source, user.source.offset));
+        objects
+    };
+    let in_effect = |id: &ObjectId| facts.in_effect.contains(id);
+    let needed = in_text(&mut users.iter().filter(|(id, optional)| in_effect(id) && !**optional).map(|(id, _)| *id));
+    if !needed.is_empty() {
+        return State::Emitted(needed.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
+    }
+    let readers = in_text(&mut users.keys().copied().filter(in_effect));
+    if !readers.is_empty() {
+        return State::Read(readers.iter().map(|reader| reader.id).collect());
+    }
+    let idle = in_text(&mut users.keys().copied());
+    let first = idle.first().map(|user| ResourceRef::from(&user.key).to_string()).unwrap_or_default();
+    let more = if idle.len() > 1 { format!(" and {} more refer", idle.len() - 1) } else { " refers".into() };
+    State::Ignored(Why::NeverReferenced, format!("only {first}{more} to it, without effect").into())
+}
+
 /// What became of an object that was loaded.
 fn decide(object: &Object, side: SideRef<'_>, facts: &Facts) -> State {
     if let Some(by) = facts.shadowed.get(&object.id) {
         return State::Shadowed(*by);
     }
     let made = facts.made.get(&object.id);
-    if let Some(made) = made.filter(|made| !made.things.is_empty()) {
-        return match made.with.is_empty() {
-            true => State::Emitted(made.things.clone()),
-            false => State::Merged(made.with.iter().copied().collect()),
-        };
-    }
-    if let Some(made) = made.filter(|made| !made.settings.is_empty()) {
-        return State::Emitted(made.settings.iter().map(|thing| format!("settings of {thing}").into()).collect());
+    if let Some(made) = made.filter(|made| facts.is_made(made)) {
+        if !made.with.is_empty() && !made.things.is_empty() {
+            return State::Merged(made.with.iter().copied().collect());
+        }
+        let settings = made.settings.iter().filter(|_| made.things.is_empty());
+        return State::Emitted(made.things.iter().cloned().chain(settings.map(|thing| format!("settings of {thing}").into())).collect());
     }
     if let Some(error) = facts.errors.get(&object.id) {
         return State::Invalid(error.as_str().into());
     }
     if let Some(users) = facts.used_by.get(&object.id) {
-        let mut users: Vec<&Object> = users.iter().filter_map(|id| side.objects().get(*id)).collect();
-        // In the order of the text: numbers of objects differ with what a memory has seen.
-        users.order_by_key(|user| (user.source.source, user.source.offset));
-        return State::Emitted(users.iter().map(|user| format!("looked up by {}", ResourceRef::from(&user.key)).into()).collect());
+        return looked_up(users, side, facts);
+    }
+    if made.is_some_and(|made| !made.things.is_empty()) {
+        let reason = (side.dialect().hints.why_unreached)(&object.key.kind).unwrap_or("nothing leads there");
+        return State::Ignored(Why::NeverReferenced, format!("{reason}; what it makes, others make too").into());
     }
     if let Some(count) = facts.holds.get(&object.id) {
         let what = if *count == 1 { "one object in its annotation".to_string() } else { format!("{count} objects in its annotations") };

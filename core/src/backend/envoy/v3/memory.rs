@@ -50,7 +50,7 @@ impl Emitted {
     /// What was made of clusters for documents of this kind.
     pub(super) fn clusters(&mut self, cx: &Context<'_>) -> &mut Memo<Cluster> {
         let [of_bootstraps, of_resources] = &mut self.clusters;
-        if cx.server.is_some() { of_bootstraps } else { of_resources }
+        if cx.in_bootstrap { of_bootstraps } else { of_resources }
     }
 }
 
