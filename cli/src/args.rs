@@ -54,6 +54,7 @@ pub struct Cli {
 
 /// What to do.
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one in the process")]
 pub enum Command {
     /// Write the Envoy configuration that the controller would make.
     Compile(CompileArgs),

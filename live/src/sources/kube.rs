@@ -189,6 +189,7 @@ impl Watching {
             known.insert(place.clone(), false);
             let follower = follow::Follower {
                 kind: kind.to_owned(),
+                types: found.types(),
                 place,
                 outlet: self.outlet.clone(),
                 listed: Some(self.listed.clone()),

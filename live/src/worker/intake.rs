@@ -154,7 +154,7 @@ impl Intake {
     pub fn wait(&self, most: Option<Duration>) -> bool {
         let until = most.map(|most| Instant::now() + most);
         let mut state = self.state();
-        while !state.closed && !(state.dirty && state.waiting.is_empty()) {
+        while !(state.closed || state.dirty && state.waiting.is_empty()) {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return true;

@@ -96,7 +96,9 @@ impl Cluster {
         let names = ["localhost", "127.0.0.1", "10.0.0.1", "kubernetes.default.svc"].map(str::to_owned).to_vec();
         out.certificate("server", names, "kube-apiserver", None);
         out.certificate("admin", Vec::new(), "admin", Some("system:masters"));
-        fs::write(out.path("sa.key"), KeyPair::generate().expect("a key").serialize_pem()).expect("a file");
+        let key = KeyPair::generate().expect("a key");
+        fs::write(out.path("sa.key"), key.serialize_pem()).expect("a file");
+        fs::write(out.path("sa.pub"), key.public_key_pem()).expect("a file");
         out.begin();
         out.ready().await;
         Some(out)
@@ -131,7 +133,7 @@ impl Cluster {
             .args(["--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"])
             .args(["--service-cluster-ip-range=10.0.0.0/24", "--service-account-issuer=https://kubernetes.default.svc"])
             .args([file("tls-cert-file", "server.crt"), file("tls-private-key-file", "server.key"), file("client-ca-file", "ca.crt")])
-            .args([file("service-account-key-file", "sa.key"), file("service-account-signing-key-file", "sa.key")])
+            .args([file("service-account-key-file", "sa.pub"), file("service-account-signing-key-file", "sa.key")])
             .args(["--authorization-mode=RBAC", "--allow-privileged=true", "--disable-admission-plugins=ServiceAccount"])
             .arg("--shutdown-watch-termination-grace-period=2s")
             .stdout(Stdio::null())
@@ -158,7 +160,7 @@ impl Cluster {
                 return;
             }
             let log = || fs::read_to_string(self.path("apiserver.log")).unwrap_or_default();
-            assert!(begin.elapsed() < Duration::from_secs(120), "the API server does not get ready:\n{}", log());
+            assert!(begin.elapsed() < Duration::from_secs(60), "the API server does not get ready:\n{}", log());
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }

@@ -7,7 +7,7 @@ use chancery_core::dialect;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
-use kube::api::{Api, DynamicObject, ListParams, PostParams};
+use kube::api::{Api, DynamicObject, ListParams, PostParams, TypeMeta};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::watcher;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,6 +71,11 @@ impl Found {
         }
     }
 
+    /// What its objects say of themselves.
+    pub fn types(&self) -> TypeMeta {
+        TypeMeta { api_version: self.resource.api_version.clone(), kind: self.resource.kind.clone() }
+    }
+
     /// How it is watched. Releases of Helm and tokens are Secrets that no gateway refers to, and many of them are large.
     pub fn watch_config(&self, selector: Option<&str>) -> watcher::Config {
         let config = watcher::Config::default();
@@ -102,7 +107,14 @@ pub async fn discover(client: &Client, wanted: &[Wanted]) -> Result<BTreeMap<Str
     let mut out = BTreeMap::new();
     for kind in wanted {
         let mut found = None;
-        for version in kind.versions.iter().rev() {
+        // Of kinds that are not the dialect's own, the tables need not say versions: then it is the server's first that has them.
+        let of_server = || served.get(&*kind.group).into_iter().flatten().rev().map(|version| (*version).to_owned()).collect();
+        let versions: Vec<String> = match (kind.versions.is_empty(), kind.group.is_empty()) {
+            (false, _) => kind.versions.clone(),
+            (true, true) => vec!["v1".into()],
+            (true, false) => of_server(),
+        };
+        for version in versions.iter().rev() {
             let has_version =
                 if kind.group.is_empty() { version == "v1" } else { served.get(&*kind.group).is_some_and(|of| of.contains(&&**version)) };
             if !has_version {

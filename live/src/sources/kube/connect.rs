@@ -40,13 +40,13 @@ async fn config(settings: &Settings) -> Result<Config, Failure> {
         }
     };
     let contexts: Vec<String> = kubeconfig.contexts.iter().map(|context| context.name.clone()).collect();
-    let current = kubeconfig.current_context.clone();
+    let current = kubeconfig.current_context.clone().filter(|name| !name.is_empty());
     if let Some(wanted) = options.context.as_ref().or(current.as_ref())
         && !contexts.contains(wanted)
     {
         return Err(format!("there is no context `{wanted}` in {file}: it has {}; choose one by --context", list(&contexts)).into());
     }
-    if options.context.is_none() && current.as_ref().is_none_or(String::is_empty) {
+    if options.context.is_none() && current.is_none() {
         return Err(format!("{file} has no current context: choose one by --context; it has {}", list(&contexts)).into());
     }
     let named = options.context.clone().or(current).unwrap_or_default();

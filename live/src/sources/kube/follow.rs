@@ -8,7 +8,7 @@ use crate::event::SourceState;
 use crate::sources::Outlet;
 use crate::sources::stream::{name_of, text_of};
 use futures_util::StreamExt;
-use kube::api::{Api, DynamicObject};
+use kube::api::{Api, DynamicObject, TypeMeta};
 use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt, watcher as watch};
 use std::collections::BTreeSet;
@@ -18,6 +18,8 @@ use tokio::sync::mpsc;
 pub struct Follower {
     /// As events name it.
     pub kind: String,
+    /// What its objects say of themselves; in a list of Kubernetes' own kinds they leave it out.
+    pub types: TypeMeta,
     /// Where.
     pub place: Place,
     /// Where changes go.
@@ -55,7 +57,7 @@ impl Follower {
                     self.healthy();
                 }
                 Ok(Event::Delete(object)) => {
-                    if let Ok(value) = serde_json::to_value(&object) {
+                    if let Ok(value) = serde_json::to_value(self.typed(object)) {
                         self.outlet.remove(&name_of(&value));
                     }
                 }
@@ -64,8 +66,15 @@ impl Follower {
         }
     }
 
+    fn typed(&self, mut object: DynamicObject) -> DynamicObject {
+        if object.types.as_ref().is_none_or(|types| types.kind.is_empty()) {
+            object.types = Some(self.types.clone());
+        }
+        object
+    }
+
     fn put(&self, object: DynamicObject) -> Option<String> {
-        let value = serde_json::to_value(&object).ok()?;
+        let value = serde_json::to_value(self.typed(object)).ok()?;
         let name = name_of(&value);
         self.outlet.put(&name, text_of(value));
         Some(name)
