@@ -10,6 +10,7 @@ mod filter;
 mod listener;
 mod route;
 mod tls;
+mod verbatim;
 
 pub use access_log::{AccessLog, AccessLogFilter, AccessLogFormat, AccessLogSink, FileAccessLog, Formatter, GrpcAccessLog, GrpcAccessLogKind};
 pub use cluster::{
@@ -35,6 +36,8 @@ pub use tls::{
     ValidationContext,
 };
 
+pub use verbatim::{Fields, Plain, Tree, Verbatim};
+
 use crate::resource::{Origin, Sourced};
 use crate::text::Str;
 use alloc::sync::Arc;
@@ -52,6 +55,8 @@ pub struct Ir {
     pub certificates: Vec<Sourced<Certificate>>,
     /// Sorted as the controller sorts them.
     pub clusters: Vec<Arc<Cluster>>,
+    /// Resources that are served in Envoy's own words, after the others.
+    pub verbatim: Verbatim,
     /// Layers of runtime values that the management server serves.
     pub runtimes: Vec<RuntimeLayer>,
     /// Whom the proxy asks for what is served by name.
