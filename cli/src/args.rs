@@ -120,6 +120,15 @@ pub struct Deployment {
     /// The API server does not validate; it still prunes and puts in defaults.
     #[arg(long, global = true, hide_short_help = true)]
     pub skip_validation: bool,
+    /// The proxy that is meant, by its id; the first that is registered when not given.
+    #[arg(long, global = true, value_name = "ID", hide_short_help = true)]
+    pub proxy: Option<String>,
+    /// What holds where no intention says anything.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "POLICY", hide_short_help = true)]
+    pub default_policy: DefaultPolicy,
+    /// Documents of a peered cluster; may be given several times.
+    #[arg(long, global = true, value_name = "NAME=PATH", value_parser = key_value, hide_short_help = true)]
+    pub peer: Vec<(String, String)>,
     /// Variable of the controller's pod; may be given several times.
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value, hide_short_help = true)]
     pub env: Vec<(String, String)>,
@@ -130,6 +139,16 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
         _ => Err("write it as KEY=VALUE".into()),
     }
+}
+
+/// `--default-policy`
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum DefaultPolicy {
+    /// Everybody may.
+    #[default]
+    Allow,
+    /// Nobody may.
+    Deny,
 }
 
 /// `--controller`
@@ -236,6 +255,14 @@ pub enum Kind {
     Ir,
     /// The resources as the controller loads them.
     Config,
+    /// Config entries as they are stored.
+    Entries,
+    /// The discovery chain of each service.
+    Chain,
+    /// The proxy's registration with its central configuration.
+    Service,
+    /// The bootstrap with which the proxy is started.
+    Bootstrap,
     /// What the controller writes into the statuses of objects.
     Status,
     /// What the API server refuses, and why.
@@ -260,6 +287,10 @@ impl Kind {
             Kind::Xds => "xds",
             Kind::Ir => "ir",
             Kind::Config => "config",
+            Kind::Entries => "entries",
+            Kind::Chain => "chain",
+            Kind::Service => "service",
+            Kind::Bootstrap => "bootstrap",
             Kind::Status => "status",
             Kind::Admission => "admission",
             Kind::Error => "error",

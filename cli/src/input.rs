@@ -35,13 +35,18 @@ pub struct Given {
     pub options: Options,
     /// Requests that a snapshot brought.
     pub requests: Vec<SavedRequest>,
+    /// Where the input is Consul's.
+    pub consul: Option<crate::consul::Settings>,
 }
 
 impl Given {
     /// Compiles for each dialect of the input. Bytes that are not UTF-8 become findings.
     pub fn compile_each(&self) -> (Compiler, Vec<Compilation>) {
         let mut compiler = Compiler::new();
-        let mut sides = compiler.compile_each(&self.inputs, &self.options);
+        let mut sides = match &self.consul {
+            Some(settings) => crate::consul::compile(&self.inputs, settings),
+            None => compiler.compile_each(&self.inputs, &self.options),
+        };
         for side in &mut sides {
             let findings = (0..).zip(&self.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
             side.diagnostics.splice(..0, findings.collect::<Vec<_>>());
@@ -72,7 +77,7 @@ impl Given {
 
     fn opened(snapshot: &Snapshot) -> Self {
         let not_utf8 = snapshot.not_utf8().map(Vec::from).collect();
-        Self { inputs: snapshot.inputs(), not_utf8, options: snapshot.options.clone(), requests: snapshot.requests().to_vec() }
+        Self { inputs: snapshot.inputs(), not_utf8, options: snapshot.options.clone(), requests: snapshot.requests().to_vec(), consul: None }
     }
 }
 
@@ -101,7 +106,7 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<Given, Unusab
     let Reader { inputs, not_utf8, .. } = read(paths)?;
     let snapshots: Vec<&Input> = inputs.inputs.iter().filter(|input| Snapshot::is_one(&input.text)).collect();
     match (&snapshots[..], inputs.inputs.len()) {
-        ([], _) => Ok(Given { inputs, not_utf8, options, requests: Vec::new() }),
+        ([], _) => Ok(Given { inputs, not_utf8, options, requests: Vec::new(), consul: crate::consul::settings(deployment)? }),
         ([one], 1) => {
             let snapshot = Snapshot::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
             Ok(Given::opened(&snapshot))
@@ -137,7 +142,7 @@ pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<G
     if reader.inputs.inputs.is_empty() {
         return Err(format!("there is no .yaml, .yml or .json file in {revision}:{path}").into());
     }
-    Ok(Given { inputs: reader.inputs, not_utf8: reader.not_utf8, options: options(deployment)?, requests: Vec::new() })
+    Ok(Given { inputs: reader.inputs, not_utf8: reader.not_utf8, options: options(deployment)?, requests: Vec::new(), consul: crate::consul::settings(deployment)? })
 }
 
 /// The text of one file, or of standard input.
@@ -153,7 +158,7 @@ fn is_read(path: &Path) -> bool {
 
 fn options(deployment: &Deployment) -> Result<Options, Unusable> {
     let dialect = match deployment.dialect.as_deref() {
-        None => None,
+        None | Some(crate::consul::NAME) => None,
         Some(name) => Some(Dialect::named(name).ok_or_else(|| {
             let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
             format!("there is no dialect `{name}`; this version knows {}", known.join(", "))

@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod compile;
+mod consul;
 mod convert;
 mod crash;
 mod diff;

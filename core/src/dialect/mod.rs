@@ -3,6 +3,7 @@
 //! A dialect must not know another one; `kubernetes` and `gateway_api` are what several of them share.
 
 pub mod ambassador;
+pub mod consul;
 pub mod contour;
 mod detect;
 pub mod gateway_api;

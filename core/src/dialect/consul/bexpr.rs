@@ -110,7 +110,7 @@ fn empty(found: &Tree) -> bool {
 }
 
 fn matches(found: &Tree, value: &str) -> bool {
-    let Ok(pattern) = re2::Pattern::unanchored(value) else { return false };
+    let Ok(pattern) = re2::engine::Finder::new(value) else { return false };
     text_of(found).is_some_and(|text| pattern.is_match(&text))
 }
 

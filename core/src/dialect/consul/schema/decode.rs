@@ -112,7 +112,11 @@ impl Reader {
             Type::Float => self.float(node, path),
             Type::Duration | Type::DurationText => self.duration(node, path),
             Type::Opaque => match &node.value {
-                Value::Object(_) => Some(Tree::of(node, &|node| self.origin(node)).value),
+                Value::Object(_) => {
+                    let mut value = Tree::of(node, &|node| self.origin(node));
+                    unwrap_values(&mut value);
+                    Some(value.value)
+                }
                 _ => self.unfit(node, format!("'{path}' expected a map, got '{}'", go::kind_of(node))),
             },
             Type::List(of) => Some(self.list(node, of, path)),
@@ -239,6 +243,20 @@ impl Reader {
                 Err(why) => self.unfit(node, format!("error decoding '{path}': {why}")),
             },
             _ => self.int(node, false, path),
+        }
+    }
+}
+
+/// Within a map of anything, a list of one stands for its value; not so deeper within values that are maps themselves.
+fn unwrap_values(map: &mut Tree) {
+    let Plain::Object(fields) = &mut map.value else { return };
+    for (_, value) in &mut fields.0 {
+        if let Plain::List(items) = &mut value.value
+            && let [_] = items[..]
+            && let Some(mut only) = items.pop()
+        {
+            unwrap_values(&mut only);
+            *value = only;
         }
     }
 }

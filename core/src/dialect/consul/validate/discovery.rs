@@ -162,7 +162,7 @@ fn subset_name(name: &str) -> Verdict {
     })
 }
 
-fn has_subset(tree: &Tree, name: &str) -> bool {
+pub(crate) fn has_subset(tree: &Tree, name: &str) -> bool {
     tree.get("Subsets").find(name).is_some()
 }
 

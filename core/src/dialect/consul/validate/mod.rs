@@ -10,6 +10,9 @@ mod intentions;
 mod jwt;
 mod route;
 
+pub(crate) use discovery::{has_subset, is_hash_based, rounded, scaled};
+pub(crate) use gateway::is_http;
+
 use super::entry::Kind;
 use super::go;
 use crate::ir::{Plain, Tree};

@@ -54,6 +54,7 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &m
         tables: beside.tables,
         certificates: beside.certificates,
         clusters,
+        verbatim: Default::default(),
         runtimes: lowering.runtimes(),
         config_source: bootstrap::config_source(),
         bootstrap: Bootstrap { tracer: lowering.tracer(), ..bootstrap::bootstrap() },

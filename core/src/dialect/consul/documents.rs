@@ -1,0 +1,102 @@
+//! The documents of an input: config entries, service definitions, and nodes of the catalog.
+//!
+//! What must not be here: what is valid, and what they do.
+
+use super::entry::Kind;
+use crate::diagnostic::Diagnostic;
+use crate::resource::{Content, DocumentCache, Inputs, Object, ObjectId, Objects, REDACTED, ReadOptions, ResourceKey, Secret, Shape, read};
+use crate::text::{Node, NodeId, Str, Value};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What a document is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum What {
+    /// A config entry of this kind; of an unknown one by its name.
+    Entry(Result<Kind, Str>),
+    /// A service definition.
+    Service,
+    /// A registration in the catalog.
+    Catalog,
+    /// None of them.
+    Nothing,
+}
+
+/// A value at a key in any case; an exact one counts first.
+pub(crate) fn any_case<'a>(root: &'a Node, key: &str) -> Option<&'a Node> {
+    let object = root.as_object()?;
+    root.get(key).or_else(|| object.iter().find(|entry| entry.key.eq_ignore_ascii_case(key)).map(|entry| &entry.value))
+}
+
+fn text_at(root: &Node, path: &[&str]) -> Str {
+    let found = path.iter().try_fold(root, |node, key| any_case(node, key));
+    found.and_then(Node::as_str).map(Str::new).unwrap_or_default()
+}
+
+/// What a document is, and its name.
+pub(crate) fn what(root: &Node) -> (What, Str) {
+    if any_case(root, "Node").is_some() && any_case(root, "Kind").is_none() {
+        return (What::Catalog, text_at(root, &["Service", "Service"]));
+    }
+    if root.get("service").is_some_and(|service| service.as_object().is_some()) {
+        return (What::Service, text_at(root, &["service", "name"]));
+    }
+    let kind = text_at(root, &["Kind"]);
+    if kind.is_empty() {
+        return (What::Nothing, Str::default());
+    }
+    let name = text_at(root, &["Name"]);
+    (What::Entry(Kind::named(&kind).ok_or(kind)), name)
+}
+
+/// A key with a name, outside of Kubernetes.
+pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
+    ResourceKey { group: Str::default(), kind: Str::new(kind), namespace: None, name: name.clone() }
+}
+
+/// Reads the documents of an input and gives them names.
+pub(crate) fn load(inputs: &Inputs, cache: &mut DocumentCache) -> (Objects, Vec<Diagnostic>) {
+    let (read, findings) = read::read(inputs, &ReadOptions { shape: Shape::Plain, ..ReadOptions::default() }, cache);
+    let mut objects = Objects::with_capacity(read.slots());
+    for object in read.iter() {
+        objects.push(Object { content: Arc::new(named(&object.content)), ..object.clone() });
+    }
+    (objects, findings)
+}
+
+fn named(content: &Content) -> Content {
+    let (what, name) = what(&content.root);
+    let mut content = content.clone();
+    content.key = match &what {
+        What::Entry(Ok(kind)) => key(kind.name(), &name),
+        What::Entry(Err(kind)) => key(kind, &name),
+        What::Service => key("service", &name),
+        What::Catalog => key("catalog", &name),
+        What::Nothing => key("", &name),
+    };
+    if what == What::Entry(Ok(Kind::InlineCertificate)) {
+        let mut root = (*content.root).clone();
+        if let Some((at, secret)) = take_key(&mut root) {
+            content.secrets.push((at, secret));
+            content.text = None;
+        }
+        content.root = Arc::new(root);
+    }
+    content
+}
+
+/// Takes the private key out of a certificate.
+fn take_key(root: &mut Node) -> Option<(NodeId, Secret<Str>)> {
+    let Value::Object(object) = &mut root.value else { return None };
+    let names: Vec<Str> = object.iter().map(|entry| entry.key.clone()).collect();
+    let is_key = |name: &&Str| name.eq_ignore_ascii_case("PrivateKey") || name.eq_ignore_ascii_case("private_key");
+    let name = names.iter().find(is_key)?;
+    let node = object.get_mut(name)?;
+    let Value::String(text) = &mut node.value else { return None };
+    Some((node.id, Secret::new(core::mem::replace(text, Str::new_static(REDACTED)))))
+}
+
+/// An object with what it is.
+pub(crate) fn each(objects: &Objects) -> impl Iterator<Item = (ObjectId, &Object, What)> {
+    objects.iter().filter(|object| !object.broken).map(|object| (object.id, object, what(&object.root).0))
+}
