@@ -5,14 +5,17 @@
 use super::chain::{self, Chain, Request, Set};
 use super::entry::Kind;
 use super::instance::Instance;
+use super::proxycfg::{self, Mailbox, Source};
 use super::state::{DATACENTER, State};
+use super::xds::{self, Context, Failure};
 use super::{Options, documents, registration, service};
 use crate::config::Answer;
-use crate::diagnostic::Diagnostic;
-use crate::ir::{Ir, Tree};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::ir::{Ir, Tree, Verbatim};
 use crate::resource::{DocumentCache, Inputs, Objects};
 use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -48,15 +51,37 @@ pub fn compile(inputs: &Inputs, options: &Options, cache: &mut DocumentCache) ->
     let value = |tree: &Tree| Answer::Value(tree.node());
     let answers = BTreeMap::from([("entries", value(&state.answer())), ("chain", value(&chains(&state)))]);
     let local: Vec<Arc<Instance>> = state.here().filter(|instance| instance.local && is_proxy(instance)).cloned().collect();
-    let _ = options;
-    let proxies = local.iter().map(|instance| {
+    let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, inputs)| (name.clone(), peer(inputs, &name.clone()))).collect();
+    let mut proxies = Vec::new();
+    for instance in &local {
         let merged = service::merged(instance, &state.entries);
         let answers = BTreeMap::from([("service", value(&service::answer(&merged)))]);
-        Proxy { id: instance.id.clone(), ir: Ir::default(), answers }
-    });
-    let proxies = proxies.collect();
+        let source = Source { home: &state, peers: &peers, default_deny: options.default_deny };
+        let verbatim = match resources(&merged, &source) {
+            Ok(verbatim) => verbatim,
+            Err(failure) => {
+                let place = failure.origin.map(|origin| Place::origin(origin));
+                state.report_proxy(&merged, &failure.message, place);
+                Verbatim::default()
+            }
+        };
+        proxies.push(Proxy { id: instance.id.clone(), ir: Ir { verbatim, ..Ir::default() }, answers });
+    }
     diagnostics.append(&mut state.diagnostics);
     Compiled { objects, proxies, answers, diagnostics }
+}
+
+/// What a peered cluster holds.
+fn peer(inputs: &Inputs, name: &str) -> State {
+    let (objects, _) = documents::load(inputs, &mut DocumentCache::default());
+    State::of(&objects, &format!("{name}-dc"))
+}
+
+/// What a proxy gets.
+fn resources(instance: &Instance, source: &Source<'_>) -> Result<Verbatim, Failure> {
+    let Some(proxy) = proxycfg::Proxy::of(instance) else { return Ok(Verbatim::default()) };
+    let mail = Mailbox::settle(proxy.machine(), source);
+    xds::resources(&Context { instance, mail: &mail, proxy: &proxy, default_deny: source.default_deny })
 }
 
 /// Whether it has an Envoy.
@@ -74,7 +99,7 @@ fn plain_chain(state: &State, service: &Str) -> Option<Chain> {
 
 /// The chains of all services that are spoken of.
 fn chains(state: &State) -> Tree {
-    let kinds = [Kind::ServiceDefaults, Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver, Kind::ServiceIntentions];
+    let kinds = [Kind::ServiceDefaults, Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
     let configured = state.entries.values().filter(|entry| kinds.contains(&entry.kind) && entry.name != "*").map(|entry| entry.name.clone());
     let typical = state.here().filter(|instance| instance.kind.is_empty()).map(|instance| instance.service.clone());
     let upstreams = state.here().flat_map(|instance| instance.proxy.get("Upstreams").items());

@@ -15,13 +15,17 @@ mod extension;
 mod go;
 mod graph;
 pub mod instance;
+mod intention;
 mod names;
 mod options;
+pub mod proxycfg;
 mod registration;
 mod schema;
 mod service;
 pub mod state;
 mod validate;
+mod weak;
+pub mod xds;
 
 pub use compile::{Compiled, Proxy, compile};
 pub use options::Options;

@@ -146,16 +146,9 @@ fn mesh_gateway_of(config: &Tree) -> Tree {
     or(gateway.get("Mode"), gateway.get("mode"))
 }
 
-fn central(instance: &Instance, entries: &Entries) -> Central {
-    let (global, service) = (entry(entries, Kind::ProxyDefaults, "global"), instance.destination());
-    let defaults = entry(entries, Kind::ServiceDefaults, &service);
-    let pick = |path: &[&str]| or(defaults.at(path), global.at(path));
-    let mut expose = global.get("Expose").clone();
-    for field in ["Checks", "Paths"] {
-        if says(defaults.at(&["Expose", field])) {
-            expose.set(field, defaults.at(&["Expose", field]).clone());
-        }
-    }
+/// What central configuration says of a service's proxies, by the names of opaque configuration.
+pub(crate) fn proxy_config(entries: &Entries, service: &str) -> Tree {
+    let (global, defaults) = (entry(entries, Kind::ProxyDefaults, "global"), entry(entries, Kind::ServiceDefaults, service));
     let mut config = global.get("Config").clone();
     for (field, name) in [
         ("Protocol", "protocol"),
@@ -169,9 +162,22 @@ fn central(instance: &Instance, entries: &Entries) -> Central {
             config.set(name, value.clone());
         }
     }
+    config
+}
+
+fn central(instance: &Instance, entries: &Entries) -> Central {
+    let (global, service) = (entry(entries, Kind::ProxyDefaults, "global"), instance.destination());
+    let defaults = entry(entries, Kind::ServiceDefaults, &service);
+    let pick = |path: &[&str]| or(defaults.at(path), global.at(path));
+    let mut expose = global.get("Expose").clone();
+    for field in ["Checks", "Paths"] {
+        if says(defaults.at(&["Expose", field])) {
+            expose.set(field, defaults.at(&["Expose", field]).clone());
+        }
+    }
     let extensions = [global, defaults].into_iter().flat_map(|of| of.get("EnvoyExtensions").items()).cloned();
     let mut central = Central {
-        config,
+        config: proxy_config(entries, &service),
         mode: pick(&["Mode"]),
         listener_port: pick(&["TransparentProxy", "OutboundListenerPort"]),
         dialed_directly: pick(&["TransparentProxy", "DialedDirectly"]),

@@ -58,6 +58,7 @@ impl State {
                 }
             }
         }
+        super::proxycfg::bind(&mut state);
         state.tag_terminating();
         state
     }

@@ -247,6 +247,22 @@ impl Reader {
     }
 }
 
+/// Within what a list of one stood for, lists of one stand for their values everywhere.
+fn unwrap_all(value: &mut Tree) {
+    if let Plain::List(items) = &mut value.value {
+        if let [_] = items[..]
+            && let Some(only) = items.pop()
+        {
+            *value = only;
+            unwrap_all(value);
+        }
+        return;
+    }
+    if let Plain::Object(fields) = &mut value.value {
+        fields.0.iter_mut().for_each(|(_, value)| unwrap_all(value));
+    }
+}
+
 /// Within a map of anything, a list of one stands for its value; not so deeper within values that are maps themselves.
 fn unwrap_values(map: &mut Tree) {
     let Plain::Object(fields) = &mut map.value else { return };
@@ -255,7 +271,7 @@ fn unwrap_values(map: &mut Tree) {
             && let [_] = items[..]
             && let Some(mut only) = items.pop()
         {
-            unwrap_values(&mut only);
+            unwrap_all(&mut only);
             *value = only;
         }
     }

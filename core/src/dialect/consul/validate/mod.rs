@@ -10,7 +10,7 @@ mod intentions;
 mod jwt;
 mod route;
 
-pub(crate) use discovery::{has_subset, is_hash_based, rounded, scaled};
+pub(crate) use discovery::{has_subset, is_hash_based, rounded};
 pub(crate) use gateway::is_http;
 
 use super::entry::Kind;
